@@ -16,16 +16,13 @@ if TYPE_CHECKING:
     from separatrix.estimators import maps
     from separatrix.estimators.audit import audit
     from separatrix.estimators.formula import from_formula
-    from separatrix.estimators.generative import GaussianGenerativeClassifier
     from separatrix.estimators.kernel import KernelPerceptron, KernelSVM
-    from separatrix.estimators.linear import LinearRegression
-    from separatrix.estimators.lms import LMSClassifier, LMSRegressor
-    from separatrix.estimators.logistic import LogisticRegression
-    from separatrix.estimators.margin import HalfspaceLP, MaxMarginClassifier, ZeroOneClassifier
+    from separatrix.estimators.linear import LinearRegression, LMSClassifier, LMSRegressor
+    from separatrix.estimators.logistic import GaussianGenerativeClassifier, LogisticRegression
+    from separatrix.estimators.margin import HalfspaceLP, LinearSVM, MaxMarginClassifier, ZeroOneClassifier
     from separatrix.estimators.one_vs_rest import OneVsRest
     from separatrix.estimators.path import path
     from separatrix.estimators.perceptron import Perceptron
-    from separatrix.estimators.svm import LinearSVM
     from separatrix.families.margin import Removals, fewest_removals
     from separatrix.fit.minimise import minimise
     from separatrix.fit.plan import plan_fit
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
     from separatrix.inference.simple import simple_regression, simple_regression_from_moments
     from separatrix.model.certified import verify
     from separatrix.model.evaluate import evaluate
-    from separatrix.model.export.languages import export
+    from separatrix.model.export import export
     from separatrix.model.file import load_model, save_model
     from separatrix.model.record import Model
     from separatrix.model.train import train
@@ -139,16 +136,13 @@ _NAMES = {
     "design.journaled": "checkpointed",
     "estimators.audit": "audit",
     "estimators.formula": "from_formula",
-    "estimators.generative": "GaussianGenerativeClassifier",
     "estimators.kernel": "KernelPerceptron KernelSVM",
-    "estimators.linear": "LinearRegression",
-    "estimators.lms": "LMSClassifier LMSRegressor",
-    "estimators.logistic": "LogisticRegression",
-    "estimators.margin": "HalfspaceLP MaxMarginClassifier ZeroOneClassifier",
+    "estimators.linear": "LinearRegression LMSClassifier LMSRegressor",
+    "estimators.logistic": "LogisticRegression GaussianGenerativeClassifier",
+    "estimators.margin": "HalfspaceLP LinearSVM MaxMarginClassifier ZeroOneClassifier",
     "estimators.one_vs_rest": "OneVsRest",
     "estimators.path": "path",
     "estimators.perceptron": "Perceptron",
-    "estimators.svm": "LinearSVM",
     "families.margin": "Removals fewest_removals",
     "fit.minimise": "minimise",
     "fit.plan": "plan_fit",
@@ -162,7 +156,7 @@ _NAMES = {
     "inference.simple": "simple_regression simple_regression_from_moments",
     "model.certified": "verify",
     "model.evaluate": "evaluate",
-    "model.export.languages": "export",
+    "model.export": "export",
     "model.file": "load_model save_model",
     "model.record": "Model",
     "model.train": "train",

@@ -2,8 +2,8 @@
 
 Softplus, sigmoid, softmax and log-sum-exp are finite and accurate for every float. The error-free transformations
 `two_sum` and `two_product` return a rounded result and its exact error; they fail if a product overflows or underflows.
-`exact_dot` is a rational number and does not fail. Semidefinite systems are solved by a Cholesky factorisation or, if
-they are singular, by eigenvalues.
+`exact_dot` is a rational number and does not fail; `integer_simplex` solves small linear programs exactly. Semidefinite
+systems are solved by a Cholesky factorisation or, if they are singular, by eigenvalues.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -255,6 +256,40 @@ def _scaled_solver(matrix: Floats) -> Callable[[Floats], Floats]:
     positive = values > RANK_TOLERANCE * values[-1]
     basis, eigenvalues = vectors[:, positive], values[positive]
     return lambda right: np.asarray(basis @ ((basis.T @ right).T / eigenvalues).T)
+
+
+def integer_columns(rows: Floats) -> tuple[NDArray[Any], list[Fraction]]:
+    """Return rows (n, p) as integers without common divisors in a column, and the factor that each column took."""
+    integers, factors = np.zeros(rows.shape, dtype=object), []
+    for j, column in enumerate(rows.T.tolist()):
+        ratios = [x.as_integer_ratio() for x in column]
+        shared = max((bottom for _, bottom in ratios), default=1)
+        common = math.gcd(*(top * (shared // bottom) for top, bottom in ratios)) or 1
+        integers[:, j] = [top * (shared // bottom) // common for top, bottom in ratios]
+        factors.append(Fraction(shared, common))
+    return integers, factors
+
+
+def integer_simplex(
+    tableau: NDArray[Any], basis: list[int], pivots: int | None = None
+) -> tuple[NDArray[Any], list[int], int]:
+    """Return the optimal tableau of integers times its last pivot, its basis, and that pivot.
+
+    The reduced costs, in the last row, are negative where a variable should enter; some remain so after `pivots`
+    pivots. Bland's rule cannot cycle. Cost: one product of Python integers per entry and pivot.
+    """
+    last = 1
+    for _ in count() if pivots is None else range(pivots):
+        entering = int((tableau[-1, :-1] < 0).argmax())
+        if tableau[-1, entering] >= 0:
+            break
+        rows = [i for i in range(len(basis)) if tableau[i, entering] > 0]
+        leaving = min(rows, key=lambda i: (Fraction(tableau[i, -1], tableau[i, entering]), basis[i]))
+        pivot, pivot_row = tableau[leaving, entering], tableau[leaving].copy()
+        tableau = (tableau * pivot - np.outer(tableau[:, entering], pivot_row)) // last
+        tableau[leaving] = pivot_row
+        basis[leaving], last = entering, pivot
+    return tableau, basis, last
 
 
 def squared_distances(A: Any, B: Any) -> Floats:

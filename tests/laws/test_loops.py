@@ -321,12 +321,15 @@ import sys
 import numpy as np
 from separatrix.design.build import make_design
 from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
+from separatrix.losses.margin import PerceptronLoss
+from separatrix.problem import Problem
 
 def loaded_after(n):
     X = np.random.default_rng(0).integers(-3, 4, size=(n, 4)).astype(float)
     y = np.where(X @ [3.0, -2.0, 1.0, 2.0] + 0.5 > 0.0, 1.0, -1.0)
     for keep in ("last", "best", "average", "vote"):
-        fit_perceptron(make_design(X, intercept=True), y, PerceptronOptions(keep=keep))
+        problem = Problem(make_design(X, intercept=True), y, PerceptronLoss(), labels=(-1, 1))
+        fit_perceptron(problem, PerceptronOptions(keep=keep))
     return "numba" in sys.modules
 
 print(loaded_after(5), loaded_after(100), loaded_after(100_000))

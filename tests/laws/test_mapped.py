@@ -28,8 +28,7 @@ from separatrix.problem import Problem
 from separatrix.separability.margin import MarginOptions, fit_max_margin
 from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import LBFGS
-from separatrix.solvers.newton import Newton
-from separatrix.solvers.newton_cg import NewtonCG
+from separatrix.solvers.newton import Newton, NewtonCG
 
 RELATIVE = 1e-12  # to the largest entry of the answer
 QUADRATIC = maps.PolynomialMap(3, 2)
@@ -152,9 +151,8 @@ def test_a_hinge_fit_is_that_of_the_mapped_matrix() -> None:
     X, y = noisy()
     results = [
         fit_svm(
-            Problem(design, y, losses.Hinge(), make_penalty(1e-2, 0.0)),
+            Problem(design, y, losses.Hinge(), make_penalty(1e-2, 0.0), labels=(-1, 1)),
             ConvexOptions(tol=1e-9, solver=InteriorPoint()),
-            labels=(-1, 1),
         )
         for design in both(X, QUADRATIC)
     ]
@@ -176,8 +174,9 @@ def test_least_squares_and_lms_are_those_of_the_mapped_matrix() -> None:
 @pytest.mark.parametrize("update", ["single", "batch"])
 def test_perceptrons_make_the_same_updates_on_the_mapped_matrix(update) -> None:
     X, y = rings()
-    options = PerceptronOptions(update=update)
-    fits = [fit_perceptron(design, y, options, labels=(-1, 1)).result for design in both(X, QUADRATIC)]
+    options, loss = PerceptronOptions(update=update), losses.PerceptronLoss()
+    problems = [Problem(design, y, loss, labels=(-1, 1)) for design in both(X, QUADRATIC)]
+    fits = [fit_perceptron(problem, options)[0] for problem in problems]
     close(fits[0].coef, fits[1].coef, 1e-9)
     assert fits[0].facts["updates"] == fits[1].facts["updates"] >= 10
     assert fits[0].certificate.verify(MappedRows(X, QUADRATIC), y)
@@ -189,7 +188,7 @@ def test_the_widest_margin_and_the_linear_program_separate_the_mapped_rows() -> 
     assert results[0].facts["margin"] == pytest.approx(results[1].facts["margin"], rel=1e-9)
     assert results[0].certificate.verify(MappedRows(X, QUADRATIC), y)
     lazy, _ = both(X, QUADRATIC)
-    result = fit_halfspace(lazy, y, MarginOptions(), labels=(-1, 1))
+    result = fit_halfspace(Problem(lazy, y, losses.PerceptronLoss(), labels=(-1, 1)), MarginOptions())
     assert (y * lazy.matvec(np.append(result.intercept, result.coef)) > 0.0).all()
 
 

@@ -4,8 +4,9 @@ import pytest
 from data import needs_data, reference, references, table
 
 from separatrix.design.build import make_design
-from separatrix.families.logistic import logistic_problem
 from separatrix.inference.profile import fit_firth
+from separatrix.losses import Logistic
+from separatrix.problem import Problem
 
 WITH_FIRTH = [name for name in references("separation") if "firth" in reference("separation", name)]
 
@@ -18,7 +19,7 @@ def test_estimates_errors_and_intervals(name):
     if weights is not None:
         X, y, weights = X[weights > 0.0], y[weights > 0.0], weights[weights > 0.0]
     signs = 2.0 * (y == "1") - 1.0
-    problem = logistic_problem(make_design(X, intercept=truth["intercept"]), signs, ("0", "1"), weights)
+    problem = Problem(make_design(X, intercept=truth["intercept"]), signs, Logistic(), weights=weights)
     fit = fit_firth(problem, ("0", "1"))
     firth = truth["firth"]
     assert [interval.estimate for interval in fit.intervals] == pytest.approx(firth["coef"], rel=2e-8)

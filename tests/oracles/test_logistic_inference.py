@@ -11,8 +11,9 @@ from data import DATA, needs_data, reference, references, table
 import separatrix as sx
 from separatrix.design.build import make_design
 from separatrix.errors import SeparationWarning
-from separatrix.families.logistic import logistic_problem
 from separatrix.inference.profile import fit_firth
+from separatrix.losses import Logistic
+from separatrix.problem import Problem
 
 R_DIGITS = 1e-6  # glm's standard errors carry 8
 WITH_GLM = [name for name in references("separation") if "glm" in reference("separation", name).get("r", {})]
@@ -114,7 +115,7 @@ def test_bias_reduced_errors(name):
     _, X, y, weights = table("separation", name)
     if weights is not None:
         X, y, weights = X[weights > 0.0], y[weights > 0.0], weights[weights > 0.0]
-    problem = logistic_problem(make_design(X, intercept=True), 2.0 * (y == "1") - 1.0, ("0", "1"), weights)
+    problem = Problem(make_design(X, intercept=True), 2.0 * (y == "1") - 1.0, Logistic(), weights=weights)
     fit, brglm = fit_firth(problem, ("0", "1")), truth["r"]["brglm2_AS_mean"]
     assert [interval.estimate for interval in fit.intervals] == pytest.approx(brglm["coef"], rel=1e-7)
     assert [interval.standard_error for interval in fit.intervals] == pytest.approx(brglm["se"], rel=1e-7)

@@ -23,7 +23,7 @@ from separatrix.penalties import L2
 from separatrix.problem import Problem
 from separatrix.solvers.base import Solver
 from separatrix.solvers.dual_coordinate import DualCoordinate
-from separatrix.solvers.newton_cg import NewtonCG
+from separatrix.solvers.newton import NewtonCG
 
 FOLDER = DATA / "classification"
 COLUMNS = {

@@ -11,7 +11,7 @@ import pytest
 from made_tables import made_columns, write_table
 
 import separatrix as sx
-from separatrix.design.encode import blocks as stored
+from separatrix.design.encode import encoding as stored
 from separatrix.design.storage import DiskRows
 from separatrix.errors import DataError, OptionError
 from separatrix.model import storage
@@ -42,7 +42,7 @@ def folder(tmp_path_factory):
 def little(monkeypatch):
     """Have a matrix of 1.7 megabytes be too large for SMALL, and tables be read and encoded in several blocks."""
     monkeypatch.setattr(storage, "MATRIX_PART", 30)
-    for name, value in (("BLOCK_ROWS", 2500), ("FEWEST_ROWS", 700), ("MOST_ENTRIES", 2**14)):
+    for name, value in (("BLOCK_ROWS", 2500), ("FEWEST_BLOCK_ROWS", 700), ("MOST_ENTRIES", 2**14)):
         monkeypatch.setattr(stored, name, value)
     monkeypatch.setattr("separatrix.design.storage.BLOCK_ENTRIES", 2**15)
 

@@ -13,7 +13,7 @@ from made_tables import made_columns, write_table
 from typer.testing import CliRunner
 
 from separatrix.cli.main import app
-from separatrix.design.encode import blocks as stored
+from separatrix.design.encode import encoding as stored
 from separatrix.model import storage
 from separatrix.model.file import load_model
 from separatrix.tables.open import read_table

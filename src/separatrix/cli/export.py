@@ -35,7 +35,7 @@ def export(
         raise OptionError("an ONNX graph is no text; say with --out FILE where to write it")
     from separatrix.cli.reading import require_outputs
     from separatrix.files import write_atomically as write_whole
-    from separatrix.model.export.languages import export as export_model
+    from separatrix.model.export import export as export_model
     from separatrix.model.file import load_model
 
     require_outputs({"--out": out}, model)

@@ -25,7 +25,7 @@ from separatrix.families.options import FAMILIES
 
 if TYPE_CHECKING:
     from separatrix.model.train import TrainedModel, TrainOptions
-    from separatrix.tables.source import TableSource
+    from separatrix.tables.table import TableSource
 
 
 @with_flags(COLUMN_FLAGS | ROW_FLAGS | family_flags())

@@ -10,7 +10,8 @@ import typer
 from separatrix.cli.flags import ROW_FLAGS, Json, ModelFile, TableName, with_flags
 
 if TYPE_CHECKING:
-    from separatrix.model.record import Model, Predictions
+    from separatrix.model.predictions import Predictions
+    from separatrix.model.record import Model
 
 
 ROWS_SHOWN = 10
@@ -43,7 +44,7 @@ def predict(  # every parameter is an option
     from separatrix.cli.progress import Progress
     from separatrix.cli.reading import open_for, require_outputs
     from separatrix.model.file import load_model
-    from separatrix.model.stream import write_predictions
+    from separatrix.model.predictions import write_predictions
 
     require_outputs({"--out": out}, model, table)
     loaded, columns = load_model(model), tuple(keep or ())

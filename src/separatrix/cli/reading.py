@@ -16,11 +16,10 @@ from separatrix.cli.flags import ROW_FLAGS
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
-    from separatrix.model.class_rows import ClassRows, RowsRequest
     from separatrix.model.record import Model
     from separatrix.model.storage import Storage
-    from separatrix.model.target import ColumnOptions
-    from separatrix.tables.source import TableSource
+    from separatrix.model.target import ClassRows, ColumnOptions, RowsRequest
+    from separatrix.tables.table import TableSource
 
 
 def opened(source: str, columns: ColumnOptions, **rows: str | None) -> TableSource:
@@ -46,7 +45,7 @@ def storage_of(
 
 def rows_request(table: str, target: str | None, flags: Mapping[str, Any], storage: Storage) -> RowsRequest:
     """Return a request by the values of `COLUMN_FLAGS` and `ROW_FLAGS`."""
-    from separatrix.model.class_rows import RowsRequest
+    from separatrix.model.target import RowsRequest
 
     rows = {name: flags[name] for name in ROW_FLAGS}
     return RowsRequest(table, **rows, **column_options(target, flags), storage=storage)
@@ -80,7 +79,7 @@ def _opened(source: str, *, storage: Storage | None, **options: Any) -> TableSou
 @contextmanager
 def class_rows(request: RowsRequest) -> Iterator[ClassRows]:
     """Open the requested table as encoded rows, its target as classes."""
-    from separatrix.model.class_rows import encoded_classes
+    from separatrix.model.target import encoded_classes
 
     with opened(request.source, request, **request.rows) as source, encoded_classes(source, request) as data:
         yield data

@@ -15,7 +15,7 @@ from separatrix.errors import CertificateError, ModelFileError, OptionError
 if TYPE_CHECKING:
     from separatrix.certificates.base import Certificate
     from separatrix.model.certified import CheckedCertificate
-    from separatrix.model.class_rows import RowsRequest
+    from separatrix.model.target import RowsRequest
 
 
 REFUSED = 1

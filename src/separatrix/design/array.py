@@ -1,6 +1,6 @@
 """Designs over one row storage, in memory or on disk, and their row blocks: dense or sparse, float64 or float32.
 
-A matrix in memory is never copied; rows on disk are read block by block in every pass, dense ones into reused buffers.
+A matrix in memory is never copied; rows on disk are read block by block in every pass.
 Dense blocks fit the cache, sparse rows are read in a few blocks shared by the cores; a CSC matrix is one block. Blocks
 and groups are the same wherever the rows are, so sums agree to the last bit (for sparse rows beyond some 30 million
 entries, up to rounding). Float32 entries are computed with in float64. `memory` is the limit in bytes for rows on disk.
@@ -15,16 +15,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, reduce
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from separatrix.arrays import Bools, Floats, Indices, Ints
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Block, Design, add_each, map_groups, with_ones
-from separatrix.design.storage import Buffers, RowFile, as_storage, sparse_from_parts, write_rows
+from separatrix.design.storage import RowFile, as_storage, sparse_from_parts, stack_rows, write_rows
 from separatrix.loops.rows import Rows
 
 CENTRE_ROWS = 1000  # sampled rows that decide which columns lie far from 0
@@ -43,44 +43,12 @@ PART_ROWS = 256  # least rows of a part, for its products to run at full speed
 _NO_INDICES = np.empty(0, dtype=np.int32)
 
 
-class DenseBlock(Block):
-    """Consecutive rows of a dense matrix, from row `start` on, as an array."""
-
-    def __init__(self, values: NDArray[Any], virtual: bool, start: int = 0) -> None:
-        super().__init__(values, values.T, virtual, start)
-
-    def largest_entry(self) -> float:
-        return float(np.abs(self.values).max())
-
-    def stored_whole_columns(self) -> Floats:
-        whole = (self.values == np.rint(self.values)).all(axis=0)
-        return np.where(whole, np.abs(self.values).max(axis=0), np.inf).astype(np.float64)
-
-    def other_entries(self) -> Indices:
-        return np.asarray(np.count_nonzero((self.values != 0.0) & (self.values != 1.0), axis=0))
-
-    def dense_stored(self, rows: slice = slice(None)) -> Floats:
-        return np.asarray(self.values[rows], dtype=np.float64)
-
-    def stored_gram(self, weights: Floats | None) -> Floats:
-        if weights is None:
-            values = self.values.astype(np.float64, copy=False)
-            return np.asarray(values.T @ values)
-        return np.asarray((self.values * weights[:, np.newaxis]).T @ self.values, dtype=np.float64)
-
-    def stored_squared_norms(self) -> Floats:
-        return np.asarray(np.einsum("ij,ij->i", self.values, self.values, dtype=np.float64))
-
-    def stored_column_squares(self, weights: Floats) -> Floats:
-        values = self.values.astype(np.float64, copy=False)
-        return np.asarray((values * values).T @ weights)
-
-
 class SparseBlock(Block):
     """Consecutive rows of a sparse matrix, from row `start` on, as a matrix of their own."""
 
-    def __init__(self, matrix: Any, virtual: bool, start: int = 0) -> None:
-        super().__init__(matrix, _transposed(matrix), virtual, start)
+    @cached_property
+    def transposed(self) -> Any:
+        return _transposed(self.values)
 
     def largest_entry(self) -> float:
         return float(np.abs(self.values.data).max(initial=0.0))
@@ -153,6 +121,10 @@ class StoredDesign(Design):
     def _block(self, rows: slice) -> Block:
         """Read a block."""
 
+    @abstractmethod
+    def _with_rows(self, rows: Any) -> StoredDesign:
+        """Return a design like this one of other stored rows."""
+
     def blocks(self) -> Iterator[Block]:
         return map(self._block, self.slices)
 
@@ -162,6 +134,30 @@ class StoredDesign(Design):
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
         return with_ones(self._dense(self.storage.take(np.asarray(indices, dtype=np.intp))), self.virtual)
+
+    def subsample(self, stride: int) -> StoredDesign:
+        rows = self.storage.take(slice(None, None, stride))
+        return self._with_rows(rows if self.storage.sparse else np.ascontiguousarray(rows))
+
+    def select(self, mask: Bools) -> StoredDesign:
+        if self.in_memory:
+            return self._with_rows(self.storage.take(mask))
+        width, starts = self.storage.shape[1], self.storage.starts
+        entries = int(mask.sum()) * width if starts is None else int(np.diff(starts)[mask].sum())
+        parts = (self._read(rows)[mask[rows]] for rows in self.slices)
+        return self._with_rows(self._copy(parts, entries * self.storage.entry_bytes, width, self.storage.dtype))
+
+    def _read(self, rows: slice) -> Any:
+        """Read rows, not centred, and prefetch as many of the following rows."""
+        values = self.storage.read(rows.start, rows.stop)
+        self.storage.prefetch(rows.stop, 2 * rows.stop - rows.start)
+        return values
+
+    def _copy(self, parts: Iterator[Any], size: int, width: int, dtype: Any) -> Any:
+        """Return rows in several parts as an array or sparse matrix of `size` bytes or, if that is large, on disk."""
+        if self.fits_memory(size):
+            return stack_rows(list(parts))
+        return write_rows(parts, width, sparse=self.storage.sparse, dtype=dtype)
 
     def stored_rows(self) -> Rows:
         """Return the rows, memory-mapped if they are on disk; centred ones are copied once for this."""
@@ -192,7 +188,7 @@ class DenseDesign(StoredDesign):
         self, rows: Any, names: Sequence[str], virtual: bool, centre: Floats | None = None, *, memory: int | None = None
     ) -> None:
         super().__init__(rows, names, virtual, memory=memory)
-        self.centre, self._buffers = centre, Buffers()
+        self.centre = centre
 
     @property
     def values(self) -> NDArray[Any]:
@@ -208,13 +204,10 @@ class DenseDesign(StoredDesign):
         if self.centre is not None:
             reuse = not self.in_memory and values.dtype == self.centre.dtype
             values = np.subtract(values, self.centre, out=values if reuse else None)
-        return DenseBlock(values, self.virtual, rows.start)
+        return Block(values, self.virtual, rows.start)
 
-    def _read(self, rows: slice) -> NDArray[Any]:
-        """Read rows, not centred, and prefetch as many of the following rows."""
-        values: NDArray[Any] = self.storage.read(rows.start, rows.stop, self._buffers)
-        self.storage.prefetch(rows.stop, 2 * rows.stop - rows.start)
-        return values
+    def _with_rows(self, rows: Any) -> DenseDesign:
+        return DenseDesign(rows, self.names, self.virtual, self.centre, memory=self.memory)
 
     def _dense(self, rows: Any) -> Floats:
         rows = np.asarray(rows, dtype=np.float64)
@@ -229,35 +222,17 @@ class DenseDesign(StoredDesign):
         """Return the design with a centre subtracted from each row as it is read, without a copy."""
         return DenseDesign(self.storage, self.names, self.virtual, centre, memory=self.memory)
 
-    def subsample(self, stride: int) -> DenseDesign:
-        rows = np.ascontiguousarray(self.storage.take(slice(None, None, stride)))
-        return DenseDesign(rows, self.names, self.virtual, self.centre)
-
-    def select(self, mask: Bools) -> DenseDesign:
-        if self.in_memory:
-            copy: Any = self.values[mask]
-        else:
-            copy = self._copy((self._read(rows)[mask[rows]] for rows in self.slices), int(mask.sum()))
-        return DenseDesign(copy, self.names, self.virtual, self.centre, memory=self.memory)
-
     def copy_columns(self, columns: Indices, names: Sequence[str]) -> DenseDesign:
         """Return a copy of some stored columns as a design."""
         centre = None if self.centre is None else self.centre[columns]
         if not self.in_memory:
             parts = (self._read(rows)[:, columns].astype(np.float64, copy=False) for rows in self.slices)
-            return DenseDesign(self._copy(parts, self.shape[0]), names, False, centre, memory=self.memory)
+            copy = self._copy(parts, 8 * self.shape[0] * len(columns), len(columns), np.float64)
+            return DenseDesign(copy, names, False, centre, memory=self.memory)
         values = np.asarray(self.values[:, columns], dtype=np.float64)
         if centre is not None:
             values -= centre
         return DenseDesign(values, names, virtual=False)
-
-    def _copy(self, parts: Iterator[NDArray[Any]], n: int) -> Any:
-        """Return n rows in several parts as an array or, if that is large, on disk."""
-        first = next(parts)
-        parts, width = chain([first], parts), first.shape[1]
-        if self.fits_memory(n * width * first.dtype.itemsize):
-            return np.concatenate(list(parts))
-        return write_rows(parts, width, dtype=first.dtype)
 
     @property
     def is_column_major(self) -> bool:
@@ -296,8 +271,7 @@ class DenseDesign(StoredDesign):
         if self.centre is not None and self.in_memory:
             values = values - self.centre
         elif self.centre is not None:
-            blocks = (self._read(rows) - self.centre for rows in self.slices)
-            values = write_rows(blocks, self.storage.shape[1]).array()
+            values = write_rows((self._read(rows) - self.centre for rows in self.slices), values.shape[1]).array()
         flat = read_only(np.ascontiguousarray(values).ravel())
         return Rows(flat, _NO_INDICES, _NO_INDICES, self.storage.shape[1], int(self.virtual))
 
@@ -320,15 +294,13 @@ class SparseDesign(StoredDesign):
     @cached_property
     def _blocks(self) -> dict[int, Block]:
         """The blocks of rows in memory by their first row, each with its transpose."""
-        return {rows.start: self._read_block(rows) for rows in self.slices}
+        return {rows.start: SparseBlock(self._read(rows), self.virtual, rows.start) for rows in self.slices}
 
     def _block(self, rows: slice) -> Block:
-        return self._blocks[rows.start] if self.in_memory else self._read_block(rows)
+        return self._blocks[rows.start] if self.in_memory else SparseBlock(self._read(rows), self.virtual, rows.start)
 
-    def _read_block(self, rows: slice) -> Block:
-        matrix = self.storage.read(rows.start, rows.stop)
-        self.storage.prefetch(rows.stop, 2 * rows.stop - rows.start)
-        return SparseBlock(matrix, self.virtual, rows.start)
+    def _with_rows(self, rows: Any) -> SparseDesign:
+        return SparseDesign(rows, self.names, self.virtual, memory=self.memory)
 
     def _dense(self, rows: Any) -> Floats:
         return np.asarray(rows.toarray(), dtype=np.float64)
@@ -338,19 +310,6 @@ class SparseDesign(StoredDesign):
         matrix = self.storage.by_rows
         columns, starts = _unsigned(matrix.indices), _unsigned(matrix.indptr)
         return Rows(read_only(matrix.data), columns, starts, matrix.shape[1], int(self.virtual))
-
-    def subsample(self, stride: int) -> SparseDesign:
-        return SparseDesign(self.storage.take(slice(None, None, stride)), self.names, self.virtual)
-
-    def select(self, mask: Bools) -> SparseDesign:
-        if self.in_memory:
-            return SparseDesign(self.storage.take(mask), self.names, self.virtual)
-        copy: Any = (self.storage.read(rows.start, rows.stop)[mask[rows]] for rows in self.slices)
-        if self.fits_memory(int(np.diff(self.storage.starts)[mask].sum()) * self.storage.entry_bytes):
-            copy = scipy.sparse.vstack(list(copy), format="csr")
-        else:
-            copy = write_rows(copy, self.storage.shape[1], sparse=True, dtype=self.storage.dtype)
-        return SparseDesign(copy, self.names, self.virtual, memory=self.memory)
 
     def to_csc(self) -> Any:
         """Return the matrix in CSC format: that in memory if it is CSC, a copy if it is small, else on disk."""
@@ -363,17 +322,14 @@ class SparseDesign(StoredDesign):
         starts = np.concatenate([[0], np.cumsum(lengths)])
         index = np.dtype(np.int32 if max(self.shape[0], entries) < INT32_LIMIT else np.int64)
         values, rows = RowFile().allocate(self.storage.dtype, entries), RowFile().allocate(index, entries)
-        self._scatter(values, rows, starts[:-1].copy())
-        return sparse_from_parts(scipy.sparse.csc_array, self.storage.shape, values, rows, starts.astype(index))
-
-    def _scatter(self, values: NDArray[Any], rows: NDArray[Any], ends: Ints) -> None:
-        """Write every entry and its row index at the current end of its column."""
-        for block in self.slices:
-            part = self.storage.read(block.start, block.stop).tocsc()
+        ends = starts[:-1].copy()
+        for block in self.blocks():  # write every entry and its row index at the current end of its column
+            part = block.values.tocsc()
             lengths = np.diff(part.indptr)
             places = np.repeat(ends - part.indptr[:-1], lengths) + np.arange(part.nnz)
             values[places], rows[places] = part.data, part.indices + block.start
             ends += lengths
+        return sparse_from_parts(scipy.sparse.csc_array, self.storage.shape, values, rows, starts.astype(index))
 
 
 def weighted_grams(values: Floats, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:

@@ -66,12 +66,20 @@ def _blas() -> Any:
     return ThreadpoolController()
 
 
-class Block(ABC):
-    """Consecutive rows of a design, `start` to `stop`; `values` are the stored columns, an array or a sparse matrix."""
+class Block:
+    """Consecutive rows of a design, `start` to `stop`; `values` are the stored columns as an array.
 
-    def __init__(self, values: Any, transposed: Any, virtual: bool, start: int) -> None:
-        self.values, self.transposed, self.virtual = values, transposed, virtual
+    `SparseBlock` overrides what differs for a sparse matrix.
+    """
+
+    def __init__(self, values: Any, virtual: bool, start: int = 0) -> None:
+        self.values, self.virtual = values, virtual
         self.start, self.stop = start, start + values.shape[0]
+
+    @property
+    def transposed(self) -> Any:
+        """The transposed stored columns."""
+        return self.values.T
 
     def matvec(self, coef: Floats) -> Floats:
         """Return the scores of the rows: (m,) for coef (p,), (m, K) for (p, K)."""
@@ -86,24 +94,17 @@ class Block(ABC):
             return np.asarray(np.asarray(values @ coef[1:], dtype=np.float64) + coef[0])
         return np.asarray(values @ coef, dtype=np.float64)
 
-    def transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
-        return np.asarray(self.transposed @ values, dtype=np.float64)
-
     def rmatvec(self, values: Floats) -> Floats:
         """Return Xᵗ values: (p,) for values (m,), (p, K) for (m, K)."""
-        total = self.transposed_times(values)
-        return np.concatenate([values.sum(axis=0)[np.newaxis], total]) if self.virtual else total
+        return with_sum(values, np.asarray(self.transposed @ values, dtype=np.float64), self.virtual)
 
     def gram(self, weights: Floats | None = None) -> Floats:
         """Return Xᵗ diag(weights) X, (p, p); without weights it costs half as much."""
         inner = self.stored_gram(weights)
         if not self.virtual:
             return inner
-        weights = np.ones(self.stop - self.start) if weights is None else weights
-        border = self.transposed_times(weights)
-        top = np.concatenate([[weights.sum()], border])
-        return np.vstack([top, np.column_stack([border, inner])])
+        border = self.rmatvec(np.ones(self.stop - self.start) if weights is None else weights)
+        return np.vstack([border, np.column_stack([border[1:], inner])])
 
     def dense(self) -> Floats:
         """Return the rows as a dense array, virtual column included, (m, p)."""
@@ -111,8 +112,7 @@ class Block(ABC):
 
     def column_squares(self, weights: Floats) -> Floats:
         """Return the weighted sum of each column's squares: (p,) for weights (m,), (p, K) for (m, K)."""
-        stored = self.stored_column_squares(weights)
-        return np.concatenate([weights.sum(axis=0)[np.newaxis], stored]) if self.virtual else stored
+        return with_sum(weights, self.stored_column_squares(weights), self.virtual)
 
     def squared_norms(self) -> Floats:
         """Return ‖row‖² of each row, virtual column included, (m,)."""
@@ -123,38 +123,48 @@ class Block(ABC):
         stored = self.stored_whole_columns()
         return np.concatenate([[1.0], stored]) if self.virtual else stored
 
-    @abstractmethod
     def largest_entry(self) -> float:
         """Return the largest |entry| of the stored columns."""
+        return float(np.abs(self.values).max())
 
-    @abstractmethod
     def other_entries(self) -> Indices:
         """Return the number of entries of each stored column other than 0 and 1."""
+        return np.asarray(np.count_nonzero((self.values != 0.0) & (self.values != 1.0), axis=0))
 
-    @abstractmethod
     def dense_stored(self, rows: slice = slice(None)) -> Floats:
         """Return the stored columns of some rows, counted from the block's start, as a dense array."""
+        return np.asarray(self.values[rows], dtype=np.float64)
 
-    @abstractmethod
     def stored_gram(self, weights: Floats | None) -> Floats:
         """Return the weighted Gram matrix of the stored columns."""
+        if weights is None:
+            values = self.values.astype(np.float64, copy=False)
+            return np.asarray(values.T @ values)
+        return np.asarray((self.values * weights[:, np.newaxis]).T @ self.values, dtype=np.float64)
 
-    @abstractmethod
     def stored_column_squares(self, weights: Floats) -> Floats:
         """Return the weighted sums of squares of the stored columns."""
+        values = self.values.astype(np.float64, copy=False)
+        return np.asarray((values * values).T @ weights)
 
-    @abstractmethod
     def stored_squared_norms(self) -> Floats:
         """Return the squared norms of the rows, virtual column excluded."""
+        return np.asarray(np.einsum("ij,ij->i", self.values, self.values, dtype=np.float64))
 
-    @abstractmethod
     def stored_whole_columns(self) -> Floats:
         """Return `whole_columns` of the stored columns."""
+        whole = (self.values == np.rint(self.values)).all(axis=0)
+        return np.where(whole, np.abs(self.values).max(axis=0), np.inf).astype(np.float64)
 
 
 def with_ones(rows: Floats, virtual: bool) -> Floats:
     """Return dense rows with the virtual column of ones, if there is one, before them."""
     return np.column_stack([np.ones(len(rows)), rows]) if virtual else rows
+
+
+def with_sum(values: Floats, products: Floats, virtual: bool) -> Floats:
+    """Return the products of columns with values, after that of the virtual column of ones, if there is one."""
+    return np.concatenate([values.sum(axis=0)[np.newaxis], products]) if virtual else products
 
 
 # The argument of `sweep`, called with (eta, order, *rows): returns (value,), (value, slope) or (value, slope,

@@ -19,7 +19,7 @@ import numpy as np
 
 from separatrix.arrays import Floats, Indices
 from separatrix.design.array import PARTS, DenseDesign, SparseDesign, read_only
-from separatrix.design.base import Block, Design, map_groups
+from separatrix.design.base import Block, Design, map_groups, with_sum
 from separatrix.errors import NeedsError
 from separatrix.jit import WorkGate
 from separatrix.loops.coordinate import column_dots, column_squares, dense_dots, sparse_gram
@@ -44,10 +44,7 @@ class Columns(ABC):
 
     def transposed_times(self, values: Floats) -> Floats:
         """Return the transposed columns times values: (k,) for (n,), (k, K) for (n, K)."""
-        total = self.stored_transposed_times(values)
-        if self.with_ones:
-            return np.concatenate([values.sum(axis=0)[np.newaxis], total])
-        return total
+        return with_sum(values, self.stored_transposed_times(values), self.with_ones)
 
     def gram(self, weights: Floats) -> Floats:
         """Return the columns' Gram matrix with row weights (n,), (k, k)."""
@@ -70,8 +67,7 @@ class Columns(ABC):
         size, classes = len(self.indices), curvature.shape[1]
         first, second = np.tril_indices(classes)
         blocks = np.empty((classes, classes, size, size))
-        blocks[first, second] = self.grams(curvature[:, first, second])
-        blocks[second, first] = blocks[first, second]
+        blocks[first, second] = blocks[second, first] = self.grams(curvature[:, first, second])
         return blocks.transpose(2, 0, 3, 1).reshape(size * classes, size * classes)
 
     @abstractmethod
@@ -120,8 +116,8 @@ class DenseColumns(Columns):
         if not len(self.stored):
             return np.zeros((weights.shape[1], 0, 0)), np.zeros((weights.shape[1], 0))
         self._count()
-        grams, sums = self.source.column_grams(self.selection, weights, self.with_ones)
-        return grams, sums
+        grams: tuple[Floats, Floats] = self.source.column_grams(self.selection, weights, self.with_ones)
+        return grams
 
     def _count(self) -> None:
         """Count a read of copied columns as their share of a pass; a read in place is counted by the design."""
@@ -235,8 +231,7 @@ class SparseStore:
         virtual, p = int(self.design.virtual), self.design.shape[1]
         if values.ndim > 1 or len(among) > MOST_COLUMNS * p:
             self.count(self.matrix.nnz)
-            stored = np.asarray(self.matrix.T @ values, dtype=np.float64)
-            return np.concatenate([values.sum(axis=0)[np.newaxis], stored]) if virtual else stored
+            return with_sum(values, np.asarray(self.matrix.T @ values, dtype=np.float64), self.design.virtual)
         which = among[among >= virtual] - virtual
         entries = int((self.matrix.indptr[which + 1] - self.matrix.indptr[which]).sum())
         dots, product = np.empty(len(which)), np.zeros(p)
@@ -253,7 +248,7 @@ class SparseStore:
         stored = np.empty(self.matrix.shape[1])
         arrays = (self.values, self.rows, self.starts, weights, stored)
         self.gate.choose(column_squares, 4 * self.matrix.nnz)(*arrays)
-        return np.concatenate([[weights.sum()], stored]) if self.design.virtual else stored
+        return with_sum(weights, stored, self.design.virtual)
 
     def count(self, entries: int) -> None:
         """Count entries read as their share of a pass."""

@@ -13,7 +13,7 @@ only by `embedding`, for few rows.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,10 +31,10 @@ EXPONENT_ERROR = 1e-11  # largest absolute rounding error of the exponent of an 
 
 
 class KernelAgainst:
-    """A kernel against fixed rows, whose squared norms are computed once."""
+    """A kernel against fixed rows, whose squared norms are computed once; a precomputed one has them at `places`."""
 
-    def __init__(self, kernel: Kernel, rows: Any) -> None:
-        self.kernel, self.rows = kernel, rows
+    def __init__(self, kernel: Kernel, rows: Any, places: Ints | None = None) -> None:
+        self.kernel, self.rows, self.places = kernel, rows, places
         self.factor, self.squares = 0.0, np.zeros(0)  # gamma and gamma ‖row‖², where the fast formula is accurate
         if isinstance(kernel, RBF) and not isinstance(kernel.gamma, str):
             squares = _squared_norms(rows)
@@ -43,6 +43,8 @@ class KernelAgainst:
 
     def __call__(self, A: Any) -> Floats:
         """Return the kernel of each row of A with each fixed row, (m, n)."""
+        if isinstance(self.kernel, Precomputed):
+            return dense_floats(A if self.places is None else A[:, self.places])
         if not self.factor:
             return self.kernel(A, self.rows)
         values = dense_floats(A @ self.rows.T)
@@ -57,14 +59,11 @@ def kernel_scores(kernel: Kernel, X: Any, support: Any, places: Ints, coefs: Flo
     """Return Σⱼ cⱼ k(x, sⱼ) of each row, (m, K) for coefficients (K, s); a precomputed X has its values at `places`."""
     if not len(places):
         return np.zeros((X.shape[0], len(coefs)))
-    precomputed = isinstance(kernel, Precomputed)
-    against = None if precomputed else KernelAgainst(kernel, _floats(support))
-    step = _rows_at_once(len(places))
+    support = None if isinstance(kernel, Precomputed) else _floats(support)
+    against, step = KernelAgainst(kernel, support, places), _rows_at_once(len(places))
 
     def score(first: int) -> Floats:
-        rows = X[first : first + step]
-        values = dense_floats(rows[:, places]) if against is None else against(_floats(rows))
-        return np.asarray(values @ np.ascontiguousarray(coefs).T)
+        return np.asarray(against(_floats(X[first : first + step])) @ np.ascontiguousarray(coefs).T)
 
     return np.concatenate(list(map_groups(score, range(0, X.shape[0], step))))
 
@@ -74,17 +73,6 @@ def training_scores(kernel: Kernel, X: Any, coef: Floats) -> Floats:
     X = by_rows(X)
     places = np.flatnonzero(coef)
     return kernel_scores(kernel, X, X[places], places, coef[np.newaxis, places])[:, 0]
-
-
-class Embedding(NamedTuple):
-    """The kernel matrix K (n, n) and features F (n, r) with K = F Fᵗ.
-
-    Weights w of the features correspond to the dual coefficients `to_dual @ w`.
-    """
-
-    matrix: Floats
-    features: Floats
-    to_dual: Floats
 
 
 class KernelRows:
@@ -138,15 +126,17 @@ class KernelRows:
             self.table[slot], self.owners[slot], self.slots[row] = value, row, slot
 
     @cached_property
-    def embedding(self) -> Embedding:
-        """The whole matrix K = Q Λ Qᵗ with features Q Λ^½; n³ operations, for few rows."""
-        precomputed = isinstance(self.kernel, Precomputed)
-        matrix = (dense_floats(self.X) if precomputed else KernelAgainst(self.kernel, self.X)(self.X)) + self.constant
+    def embedding(self) -> tuple[Floats, Floats, Floats]:
+        """K, (n, n), features F with K = F Fᵗ, (n, r), and the factor D with which D w are dual coefficients of F w.
+
+        From K = Q Λ Qᵗ these are F = Q Λ^½ and D = Q Λ^(−½): n³ operations, for few rows.
+        """
+        matrix = KernelAgainst(self.kernel, self.X)(self.X) + self.constant
         with one_blas_thread():
             values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
         positive = values > NO_RANK * values[-1]
         roots = np.sqrt(values[positive])
-        return Embedding(matrix, vectors[:, positive] * roots, vectors[:, positive] / roots)
+        return matrix, vectors[:, positive] * roots, vectors[:, positive] / roots
 
     def position(self, rows: Ints) -> Ints:
         """Return the positions of rows among the table's columns."""
@@ -178,9 +168,7 @@ class KernelRows:
         self.slots = np.full(self.n, -1, dtype=np.int64)
         self.owners = np.full(len(self.table), -1, dtype=np.int64)
         self.used = np.zeros(len(self.table), dtype=np.int64)
-        self.against: KernelAgainst | None = None
-        if not isinstance(self.kernel, Precomputed):
-            self.against = KernelAgainst(self.kernel, self.X if columns is None else self.X[columns])
+        self.against = KernelAgainst(self.kernel, self.X if columns is None else self.X[columns], columns)
 
     def _compute(self, missing: Ints) -> None:
         slots = self._make_room(len(missing))
@@ -202,10 +190,7 @@ class KernelRows:
         return slots
 
     def _values(self, rows: Ints) -> Floats:
-        if self.against is not None:
-            values = self.against(self.X[rows])
-        else:
-            values = dense_floats(self.X[rows] if self.columns is None else self.X[rows][:, self.columns])
+        values = self.against(self.X[rows])
         return values + self.constant if self.constant else values
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.array import GROUPS, DenseBlock, DenseDesign, StoredDesign
+from separatrix.design.array import GROUPS, DenseDesign, StoredDesign
 from separatrix.design.base import Block, Design, with_ones
 from separatrix.design.maps import FeatureMap
 from separatrix.design.storage import write_rows
@@ -78,7 +78,7 @@ class MappedDesign(Design):
     def _block(self, part: _Part) -> Block:
         mapped = self._apply(part.block.dense_stored(slice(part.first, part.last)))
         mapped = mapped if self.centre is None else mapped - self.centre
-        return DenseBlock(mapped, self.virtual, part.block.start + part.first)
+        return Block(mapped, self.virtual, part.block.start + part.first)
 
     def _apply(self, rows: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):  # callers check the result for NaN and infinity

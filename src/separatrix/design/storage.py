@@ -8,7 +8,7 @@ the caller. Files are read with `preadv`, by several threads at once: a truncate
 not count as memory of the process, as those of a memory map would.
 
 Cost: one write, 8 bytes per number (4 for float32), 12 per sparse entry. Reading copies the rows, at memory speed while
-the page cache holds the file. Row starts stay in memory, 8 bytes per row; buffers take two or three blocks per thread.
+the page cache holds the file. Row starts stay in memory, 8 bytes per row.
 Fails with a DataError: a full disk; a file that is truncated or cannot be read, with the rows at fault.
 """
 
@@ -18,7 +18,6 @@ import errno
 import mmap
 import os
 import shutil
-import sys
 import tempfile
 import threading
 import weakref
@@ -50,9 +49,7 @@ GAP_BYTES = 2**15  # rows with a smaller gap between them are read in one go
 RUN_BYTES = 2**22  # most bytes read in one go
 COLUMN = np.dtype("<i4")  # of column indices
 INT32_ENTRIES = 2**31  # number of entries below which row starts are int32
-FREE_REFERENCES = 3  # references to an unused buffer: the list's, the loop variable's and getrefcount's
 BLOCK_ENTRIES = 2**20  # of a block yielded by `RowStorage.blocks`
-BUFFERS_PER_THREAD = 4  # older buffers are dropped; arrays that still use them keep them alive
 
 
 class RowStorage(ABC):
@@ -65,7 +62,7 @@ class RowStorage(ABC):
     starts: Any
 
     @abstractmethod
-    def read(self, start: int, stop: int, buffers: Buffers | None = None) -> Any:
+    def read(self, start: int, stop: int) -> Any:
         """Return rows `start` to `stop` as an array (m, p) or CSR array: a view if they are in memory."""
 
     @abstractmethod
@@ -133,7 +130,7 @@ class MemoryRows(RowStorage):
     def starts(self) -> Any:
         return self.by_rows.indptr if self.sparse else None
 
-    def read(self, start: int, stop: int, buffers: Buffers | None = None) -> Any:  # noqa: ARG002  # nothing is copied
+    def read(self, start: int, stop: int) -> Any:
         if (start, stop) == (0, self.shape[0]):
             return self.values
         return slice_rows(self.by_rows, start, stop) if self.sparse else self.values[start:stop]
@@ -177,13 +174,8 @@ class DiskRows(RowStorage):
     def open(cls, folder: str | Path, shape: tuple[int, int], dtype: Any) -> DiskRows:
         """Open the rows that another process wrote to a folder."""
         path = Path(folder) / STARTS
-        sparse, starts = path.exists(), None
-        files = [RowFile(path.with_name(name), write=False) for name in FILES[sparse]]
-        if sparse:
-            starts = np.empty(shape[0] + 1, dtype=np.int64)
-            file = RowFile(path, write=False)
-            file.read_into(starts, 0, 0, shape[0])
-            file.close()
+        starts = np.fromfile(path, dtype=np.int64) if path.exists() else None
+        files = [RowFile(path.with_name(name), write=False) for name in FILES[starts is not None]]
         return cls(files, shape, dtype, starts=starts)
 
     @property
@@ -199,16 +191,12 @@ class DiskRows(RowStorage):
     def _entry(self, row: int) -> int:
         return int(self.starts[row]) if self.sparse else int(row) * self.shape[1]
 
-    def read(self, start: int, stop: int, buffers: Buffers | None = None) -> Any:
+    def read(self, start: int, stop: int) -> Any:
         first, last = self._entry(start), self._entry(stop)
-        parts = [buffers.array(last - first, each) if buffers else np.empty(last - first, each) for each in self.dtypes]
-        self._fill(parts, start, stop)
-        return self._rows(parts, start, stop)
-
-    def _fill(self, parts: list[NDArray[Any]], start: int, stop: int) -> None:
-        first = self._entry(start)
+        parts = [np.empty(last - first, dtype) for dtype in self.dtypes]
         for file, part in zip(self.files, parts, strict=True):
             file.read_into(part, self.offset + first * part.itemsize, start, stop)
+        return self._rows(parts, start, stop)
 
     def _rows(self, parts: list[NDArray[Any]], start: int, stop: int) -> Any:
         shape = (int(stop - start), self.shape[1])
@@ -238,10 +226,7 @@ class DiskRows(RowStorage):
             return scipy.sparse.vstack([none, *parts], format="csr")[places]
         values = np.empty((len(distinct), self.shape[1]), dtype=self.dtype)
         for own, start, stop in runs:
-            if stop - start == own.stop - own.start:
-                self._fill([values[own].reshape(-1)], start, stop)
-            else:
-                values[own] = self.read(start, stop)[distinct[own] - start]
+            values[own] = self.read(start, stop)[distinct[own] - start]
         return values if np.array_equal(places, np.arange(len(rows))) else values[places]
 
     def _runs(self, rows: Indices) -> Iterator[tuple[slice, int, int]]:
@@ -417,23 +402,6 @@ class RowFile:
         return DataError(f"the disk of {self.name} is full after {written}, with {free} free; {REMEDY}")
 
 
-class Buffers(threading.local):
-    """Reusable buffers of one thread."""
-
-    def __init__(self) -> None:
-        self.buffers: list[NDArray[np.uint8]] = []
-
-    def array(self, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return an uninitialised vector."""
-        size = count * dtype.itemsize
-        for buffer in self.buffers:
-            if len(buffer) >= size and sys.getrefcount(buffer) <= FREE_REFERENCES:
-                return buffer[:size].view(dtype)
-        buffer = np.empty(size, dtype=np.uint8)
-        self.buffers = [*self.buffers, buffer][-BUFFERS_PER_THREAD:]
-        return buffer.view(dtype)
-
-
 def require_room(needed: int, folder: str | Path) -> None:
     """Raise a DataError if a folder's disk has less free space than needed."""
     free = shutil.disk_usage(folder).free
@@ -473,6 +441,13 @@ def slice_rows(matrix: Any, first: int, last: int) -> Any:
     entries = slice(starts[0], starts[-1])
     shape, data, indices = (last - first, matrix.shape[1]), matrix.data[entries], matrix.indices[entries]
     return sparse_from_parts(type(matrix), shape, data, indices, starts - starts[0])
+
+
+def stack_rows(parts: Sequence[Any]) -> Any:
+    """Return the rows of several arrays as one array, or of several sparse matrices as a CSR matrix."""
+    if len(parts) == 1:
+        return parts[0]
+    return scipy.sparse.vstack(parts, format="csr") if hasattr(parts[0], "indptr") else np.concatenate(parts)
 
 
 def divide_matrix(matrix: Any, scales: Floats) -> Any:

@@ -1,4 +1,4 @@
-"""Logistic regression as a scikit-learn classifier (binary, softmax, one-vs-rest), and its inference.
+"""Logistic regression as a scikit-learn classifier (binary, softmax, one-vs-rest), and its generative counterpart.
 
 A fitted model refers to its rows, without a copy; pickling drops them, and inference with them.
 """
@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Self, overload
 
+import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.arrays import Floats
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.build import make_design
-from separatrix.estimators.base import LinearClassifier, ProbabilityMixin, checked_rows
+from separatrix.estimators.base import LinearClassifier, ProbabilityMixin, WeightedFit, checked_rows
 from separatrix.families import logistic
 from separatrix.families.logistic import LogisticFitted
-from separatrix.families.options import LogisticOptions
+from separatrix.families.options import GenerativeOptions, LogisticOptions
 from separatrix.inference.hypotheses import TestedModel, WaldTest
 from separatrix.inference.prediction import ProbabilityInterval
 from separatrix.inference.profile import FirthFit, Interval
@@ -176,3 +177,41 @@ class LogisticRegression(LogisticOptions, ProbabilityMixin, LinearClassifier):
     def _logistic(self) -> LogisticFitted:
         check_is_fitted(self)
         return self._fitted
+
+
+class GaussianGenerativeClassifier(GenerativeOptions, WeightedFit, ProbabilityMixin, LinearClassifier):
+    """Gaussian naive Bayes with variances shared by the classes: logistic weights in closed form.
+
+    Bayes' rule turns ``P(xⱼ | k) = N(μₖⱼ, σⱼ²)`` and the priors πₖ into P(second class) = σ(w·x + b) with
+    ``w = (μ₁ − μ₀)/σ²`` and ``b = ln(π₁/π₀) + Σ (μ₀² − μ₁²)/(2σ²)``; for more than two classes, into a softmax with one
+    score per class. If the classes are such Gaussians, it needs fewer rows than logistic regression for the same
+    accuracy; otherwise it is biased.
+
+    {parameters}
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_ : coefficients (1, p) for two classes, or (K, p) with zero sum over the classes
+    means_ : (K, p) means of the columns in each class
+    variances_ : (p,) variances of the columns within the classes, with divisor n
+    result_, certificate_, trace_ : the fit; the certificate that the weights satisfy the formula; its single step
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> model = sx.GaussianGenerativeClassifier().fit([[0], [2], [4], [6]], [0, 0, 1, 1])
+    >>> model.coef_, model.intercept_, model.predict_proba([[3]])
+    (array([[4.]]), array([-12.]), array([[0.5, 0.5]]))
+
+    Reference: Efron, The efficiency of logistic regression compared to normal discriminant analysis (1975).
+    """
+
+    @property
+    def means_(self) -> Floats:
+        """The means of the columns in each class, (K, p)."""
+        return np.asarray(self.result_.provenance["means"])
+
+    @property
+    def variances_(self) -> Floats:
+        """The variances of the columns within the classes, (p,)."""
+        return np.asarray(self.result_.provenance["variances"])

@@ -16,7 +16,7 @@ from separatrix.arrays import Floats
 from separatrix.design.build import as_row_source
 from separatrix.errors import OptionError
 from separatrix.estimators.base import FitAttributes, LinearModel, checked_rows, checked_rows_and_targets
-from separatrix.families.base import Fitted, binary_targets, join_fitted
+from separatrix.families.base import Fitted, join_fitted
 from separatrix.fit.labels import find_classes
 from separatrix.model.decision_rule import DecisionRule, linear_scores
 
@@ -72,9 +72,9 @@ class OneVsRest(FitAttributes, ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         _, y = checked_rows_and_targets(self, rows, y)
         check_classification_targets(y)
         classes, weights = find_classes(y), self._weight_argument(sample_weight)
-        targets = binary_targets(classes)
+        codes = (1,) if len(classes.values) == 2 else range(len(classes.values))
         self.classes_ = classes.values
-        self.estimators_ = [clone(self.estimator).fit(rows, target.signs > 0.0, **weights) for target in targets]
+        self.estimators_ = [clone(self.estimator).fit(rows, classes.codes == code, **weights) for code in codes]
         return self
 
     def _refuse_class_options(self) -> None:

@@ -48,7 +48,7 @@ class Perceptron(PerceptronOptions, UnweightedFit, LinearClassifier):
         """Continue with one pass over these rows; the first call needs all `classes`."""
         options = self._options()
         rows, first = self._partial_rows(X, y, classes)
-        states = [] if first else [fit.state for fit in self.fitted_.details["fits"]]
+        states = [] if first else self.fitted_.details["states"]
         return self._keep(perceptron.fit(rows, options, states=states))
 
     @property
@@ -64,14 +64,14 @@ class Perceptron(PerceptronOptions, UnweightedFit, LinearClassifier):
     @property
     def votes_(self) -> list[Ballot]:
         """The voters of each halfspace, if `keep` is "vote": their weights, and the visits that each survived."""
-        ballots = [fit.ballot for fit in self.fitted_.details["fits"] if fit.ballot is not None]
-        if not ballots:
+        if self.fitted_.options.keep != "vote":
             raise AttributeError("votes_ exists after a fit with keep='vote'")
-        return ballots
+        return [Ballot(*state.ballot()) for state in self.fitted_.details["states"]]
 
     def _scores(self, X: Any) -> Floats:
-        fits = self.fitted_.details["fits"]
-        if fits[0].ballot is None:
+        fitted = self.fitted_
+        if fitted.options.keep != "vote":
             return super()._scores(X)
         design = make_design(checked_rows(self, X), intercept=self.fit_intercept)
-        return np.column_stack([fit.scores(design) for fit in fits])
+        states, tie = fitted.details["states"], fitted.options.tie
+        return np.column_stack([perceptron.scores(design, state, tie) for state in states])

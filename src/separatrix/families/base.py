@@ -1,36 +1,36 @@
 """The seam of all learners: rows in (`TrainingRows`), a fit with its evidence and inference out (`Fitted`).
 
 A family is a module with a function ``fit(rows, options, watch) -> Fitted``. Estimators, tables, the command line and
-the comparison are adapters over it. Several classes come from binary fits: one-vs-rest (`each_class`), where the
-highest score wins, or one-vs-one (`each_pair`), where most votes win.
+the comparison are adapters over it. Several classes come from binary fits: one-vs-rest (`join_results`), where the
+highest score wins, or one-vs-one (`pair_votes`), where most votes win.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import Bools, Floats, Ints
+from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import OneVsRestCertificate
-from separatrix.certificates.parts import OneVsOneCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import divide_columns, make_design
-from separatrix.errors import DataError, OptionError, did_you_mean, require_number
+from separatrix.errors import DataError, OptionError, did_you_mean, require_choice, require_number
 from separatrix.families.options import ElasticNetOptions, Options, PenalisedOptions, require_weighted
-from separatrix.fit.convex import ConvexOptions
+from separatrix.fit.convex import SOLVERS, ConvexOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult, Status
 from separatrix.fit.run import Watch
-from separatrix.inference.logistic import SampleRows
-from separatrix.inference.refused import Inference
+from separatrix.inference.fitted import Inference, SampleRows
 from separatrix.inference.table import InferenceTable
+from separatrix.losses.base import Loss
+from separatrix.problem import Problem
 from separatrix.selection.cross_validation import CrossValidation
 from separatrix.solvers.base import Solver
 from separatrix.solvers.gradient import Gradient
@@ -133,22 +133,28 @@ class WeightedRows(ClassifiedRows):
     class_weights: Mapping[Any, float] | None
     sample: SampleRows
 
-    def weights_of(self, labels: Sequence[Any]) -> tuple[float, ...] | None:
-        """Return the class weights of some labels; None if there are none, or for one class against the rest."""
-        if self.class_weights is None or labels[0] is None:
-            return None
-        return tuple(self.class_weights[label] for label in labels)
+    def problem(self, loss: Loss, y: NDArray[Any], labels: tuple[Any, ...] | None = None) -> Problem:
+        """Return the unpenalised problem of a target: numbers, class codes, or signs of two labels (None: the rest)."""
+        weights = None
+        if self.class_weights is not None and labels is not None and labels[0] is not None:
+            weights = tuple(self.class_weights[label] for label in labels)
+        return Problem(self.design, y, loss, weights=self.weights, labels=labels, class_weights=weights)
+
+    def binary_problems(self, loss: Loss) -> list[Problem]:
+        """Return one problem for two classes, the second of which is +1, or one per class against the rest."""
+        classes, labels = self.class_targets, self.labels
+        if len(labels) == 2:
+            return [self.problem(loss, classes.signs(), labels)]
+        return [self.problem(loss, classes.signs(code), (None, label)) for code, label in enumerate(labels)]
 
 
 def weigh(rows: TrainingRows, *, intercept: bool, class_weight: Any = None) -> WeightedRows:
     """Return the rows of positive weight, their sample weights multiplied by the class weights."""
     weights, classes, by_label = rows.weights, rows.classes, None
     if class_weight is not None and classes is not None:
-        present, used = classes, None
-        if weights is not None:
-            present = _present(Classes(classes.values, classes.codes[weights > 0.0]))
-            used = weights[weights > 0.0]
-        by_label = class_weights(class_weight, present, used)
+        used = slice(None) if weights is None else weights > 0.0
+        present = _present(Classes(classes.values, classes.codes[used]))
+        by_label = class_weights(class_weight, present, None if weights is None else weights[used])
         row_weights = np.asarray([by_label.get(label, 0.0) for label in classes.plain])[classes.codes]
         weights = row_weights if weights is None else weights * row_weights
     design, sample = rows.design(intercept), SampleRows(rows.shape[0])
@@ -274,37 +280,16 @@ def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None)
 
 def convex_options(options: PenalisedOptions) -> ConvexOptions:
     """Return the options of the convex fit."""
-    convex = ConvexOptions.named(options.solver, options.tol, options.max_passes)
-    convex = convex._replace(keep_iterates=options.keep_iterates)
+    solver: Solver | None = SOLVERS.get(require_choice("solver", options.solver, ("auto", *SOLVERS)))
+    convex = ConvexOptions(options.tol, options.max_passes, solver, keep_iterates=options.keep_iterates)
     if not isinstance(options, ElasticNetOptions):
         return convex
-    solver: Solver | None = convex.solver
     if isinstance(solver, Gradient):
         solver = replace(solver, rate=options.rate)
     elif isinstance(solver, Stochastic):
         seed, order, keep = options.random_state, options.order, options.keep
         solver = replace(solver, rate=options.rate, schedule=options.schedule, order=order, keep=keep, seed=seed)
     return convex._replace(solver=solver, stop=options.stop)
-
-
-def each_class(fit: Callable[[BinaryTarget], FitResult], classes: Classes) -> FitResult:
-    """Fit the second of two classes against the first or, for more, each against the rest, as one result."""
-    return join_results([fit(target) for target in binary_targets(classes)], classes.plain)
-
-
-class BinaryTarget(NamedTuple):
-    """The target of a binary fit: signs ±1, and the labels (negative, positive); None is the rest."""
-
-    signs: Floats
-    labels: tuple[Any, Any]
-
-
-def binary_targets(classes: Classes) -> list[BinaryTarget]:
-    """Return one target for two classes, the second of which is +1, or one per class against the rest."""
-    plain = classes.plain
-    if len(plain) == 2:
-        return [BinaryTarget(classes.signs(), (plain[0], plain[1]))]
-    return [BinaryTarget(classes.signs(code), (None, label)) for code, label in enumerate(plain)]
 
 
 def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResult:
@@ -350,22 +335,6 @@ def join_fitted(parts: Sequence[Fitted], classes: NDArray[Any]) -> Fitted:
         no_inference="each class was fitted against the rest by itself; the fits in `estimators_` have their inference",
         details={"parts": tuple(parts)},
     )
-
-
-def each_pair(fit: Callable[[Ints, BinaryTarget], FitResult], classes: Classes, square: bool) -> FitResult:
-    """Fit each pair of classes on its rows as one result: coef (pairs, n) over all rows, intercept (pairs,)."""
-    plain, codes = classes.plain, classes.codes
-    parts, labels = [], []
-    for first, second in combinations(range(len(plain)), 2):
-        rows = np.flatnonzero((codes == first) | (codes == second))
-        target = BinaryTarget(np.where(codes[rows] == second, 1.0, -1.0), (plain[first], plain[second]))
-        part, coef = fit(rows, target), np.zeros(len(codes))
-        coef[rows] = part.coef
-        parts.append(replace(part, coef=coef))
-        labels.append(target.labels)
-    certificate = OneVsOneCertificate(tuple(labels), tuple(part.certificate for part in parts), square)
-    message = "; ".join(f"{a!r} and {b!r}: {part.message}" for (a, b), part in zip(labels, parts, strict=True))
-    return replace(join_results(parts, labels), certificate=certificate, message=message)
 
 
 def pair_votes(scores: Floats, n_classes: int) -> Floats:

@@ -16,30 +16,25 @@ result has the coefficients of all rows of positive weight.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
+from separatrix.certificates.base import Certificate
 from separatrix.certificates.data import score_rounding
 from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.mistakes import KernelMistakesCertificate
 from separatrix.certificates.optimality import KernelOptimalityCertificate, KernelProblem, kernel_bound, upper_bounds
-from separatrix.design.base import Design
+from separatrix.certificates.parts import OneVsOneCertificate
 from separatrix.design.build import as_array, make_design
 from separatrix.design.kernel_matrix import KernelRows, by_rows, select_rows
 from separatrix.design.kernels import Kernel, Precomputed, make_kernel
 from separatrix.errors import OptionError, OverlapError, counted
-from separatrix.families.base import (
-    BinaryTarget,
-    Fitted,
-    TrainingRows,
-    each_class,
-    each_pair,
-    weigh,
-)
+from separatrix.families.base import Fitted, TrainingRows, WeightedRows, join_results, weigh
 from separatrix.families.options import KernelOptions, KernelPerceptronOptions, KernelSVMOptions
 from separatrix.families.perceptron import predicted_tie, run_message, update_rule
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status, Updates
@@ -51,7 +46,7 @@ from separatrix.problem import Problem
 from separatrix.separability.kernel import MOST_ROWS, check_kernel, with_scale
 from separatrix.separability.margin import find_separator
 from separatrix.solvers.kernel_dual import KernelDual, KernelDualState, middle_intercept
-from separatrix.solvers.kernel_perceptron import KernelPerceptronSolver, KernelPerceptronState
+from separatrix.solvers.perceptron import KernelPerceptronSolver, KernelPerceptronState
 
 SMALL_DATA = 500  # rows up to which the widest margin is cheap to compute
 SEPARATOR_STEPS = 100
@@ -96,26 +91,20 @@ def _predictor(result: FitResult, kernel: Kernel, X: Any, places: Ints | None = 
 
 
 def _fit_perceptron(rows: TrainingRows, options: KernelPerceptronOptions, watch: Watch | None) -> Fitted:
-    kernel, classes = with_scale(named_kernel(options), rows.X), rows.class_targets
-    kernel_rows = KernelRows(kernel, rows.X, options.cache_mb, constant=float(options.fit_intercept))
-    design = rows.design(intercept=False)
-    result = each_class(lambda target: fit_kernel_perceptron(kernel_rows, design, target, options, watch), classes)
-    details = _predictor(result, kernel, rows.X)
-    return Fitted(
-        options, result, classes.values, tie=predicted_tie(options), no_inference=NO_INFERENCE, details=details
-    )
+    kernel, weighted = with_scale(named_kernel(options), rows.X), weigh(rows, intercept=False)
+    matrix = KernelRows(kernel, rows.X, options.cache_mb, constant=float(options.fit_intercept))
+    problems = weighted.binary_problems(PerceptronLoss())
+    parts = [fit_kernel_perceptron(matrix, problem, options, watch) for problem in problems]
+    result, classes = join_results(parts, weighted.labels), weighted.class_targets.values
+    tie, details = predicted_tie(options), _predictor(result, kernel, rows.X)
+    return Fitted(options, result, classes, tie=tie, no_inference=NO_INFERENCE, details=details)
 
 
 def fit_kernel_perceptron(
-    rows: KernelRows,
-    design: Design,
-    target: BinaryTarget,
-    options: KernelPerceptronOptions,
-    watch: Watch | None = None,
+    rows: KernelRows, problem: Problem, options: KernelPerceptronOptions, watch: Watch | None = None
 ) -> FitResult:
     """Fit signs ±1 to the rows of a kernel matrix; an intercept is a constant of 1 in the kernel."""
-    n = rows.n
-    problem = Problem(design, target.signs, PerceptronLoss())
+    n, signs = rows.n, problem.y
     state = KernelPerceptronState(rows, options.keep)
     rules = (
         AtLeast("streak", n, Status.CONVERGED),
@@ -125,17 +114,17 @@ def fit_kernel_perceptron(
     seed, limits = np.random.default_rng(options.random_state), (options.max_updates, options.max_passes)
     solver = KernelPerceptronSolver(update_rule(options), options.order, *limits, seed)
     walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
-    certificate = _certify(target, options, state, walk.status is Status.CONVERGED)
+    certificate = _certify(problem, options, state, walk.status is Status.CONVERGED)
     coef = state.kept()
     scores = state.scores if options.keep == "last" else rows.times(coef, np.arange(n))
-    wrong = int((predicted_signs(scores, options.tie) != target.signs).sum())
+    wrong = int((predicted_signs(scores, options.tie) != signs).sum())
     facts = {"updates": state.updates, "visits": state.visits, "wrong": wrong, "rows": n}
     return FitResult(
         coef=coef,
         intercept=np.asarray(coef.sum() if rows.constant else 0.0),
         status=walk.status,
         message=run_message(walk.status, options, state, certificate, (wrong, n, n)),
-        objective=float(problem.loss.value(scores, target.signs).mean()),
+        objective=float(problem.loss.value(scores, signs).mean()),
         passes=walk.passes,
         seconds=walk.seconds,
         certificate=certificate,
@@ -146,10 +135,10 @@ def fit_kernel_perceptron(
 
 
 def _certify(
-    target: BinaryTarget, options: KernelPerceptronOptions, state: KernelPerceptronState, converged: bool
+    problem: Problem, options: KernelPerceptronOptions, state: KernelPerceptronState, converged: bool
 ) -> KernelMistakesCertificate:
     rows, record = state.rows, state.record
-    margin, separator = _best_separator(state, target.signs, converged)
+    margin, separator = _best_separator(state, problem.y, converged)
     return KernelMistakesCertificate(
         kernel=rows.kernel,
         updates=state.updates,
@@ -158,7 +147,7 @@ def _certify(
         coef=state.coef.copy(),
         converged=converged,
         fit_intercept=bool(rows.constant),
-        labels=target.labels,
+        labels=problem.labels,
         shape=(rows.n, int(rows.X.shape[1])),
         margin=margin,
         separator=separator,
@@ -194,54 +183,66 @@ def _unit_separator(
     return least / math.sqrt(squared), coef / math.sqrt(squared)
 
 
-class RowWeights(NamedTuple):
-    """Positive weights of the rows, class weights by label, and whether the user gave sample weights."""
-
-    rows: Floats
-    classes: tuple[tuple[Any, float], ...] | None = None
-    given: bool = False
-
-
 def _fit_svm(rows: TrainingRows, options: KernelSVMOptions, watch: Watch | None) -> Fitted:
     if options.hard_margin and not (rows.weights is None and options.class_weight is None):
         raise OptionError("hard_margin=True counts every row alike; leave weights out, or drop rows")
     weighted = weigh(rows, intercept=False, class_weight=options.class_weight)
-    places, classes, kernel = weighted.sample.indices, weighted.class_targets, named_kernel(options)
+    places, kernel = weighted.sample.indices, named_kernel(options)
     X = rows.X if places is None else select_rows(kernel, rows.X, places)
     kernel = with_scale(kernel, X)
     by_class = None if weighted.class_weights is None else tuple(weighted.class_weights.items())
-    row_weights = np.ones(X.shape[0]) if weighted.weights is None else weighted.weights
-    weights = RowWeights(row_weights, by_class, rows.weights is not None)
+    weighting = {"class_weights": by_class, "weighted": rows.weights is not None}
 
-    def machine(X: Any, weights: RowWeights) -> Callable[[BinaryTarget], FitResult]:
-        matrix, design = KernelRows(kernel, X, options.cache_mb), make_design(X, intercept=False)
-        return lambda target: fit_kernel_svm(matrix, design, target, options, weights, watch)
+    def fit_among(X: Any, problems: Sequence[Problem]) -> list[FitResult]:
+        matrix = KernelRows(kernel, X, options.cache_mb)
+        return [fit_kernel_svm(matrix, problem, options, weighting, watch) for problem in problems]
 
-    def pair(among: Ints, target: BinaryTarget) -> FitResult:
-        return machine(select_rows(kernel, X, among), weights._replace(rows=row_weights[among]))(target)
-
-    if len(classes.values) == 2 or options.multiclass == "one_vs_rest":
-        result = each_class(machine(X, weights), classes)
+    if len(weighted.labels) == 2 or options.multiclass == "one_vs_rest":
+        result = join_results(fit_among(X, weighted.binary_problems(Hinge())), weighted.labels)
     else:
-        result = each_pair(pair, classes, isinstance(kernel, Precomputed))
-    strength = None if options.hard_margin else options.strength
+        pairs = _pairs(weighted)
+        parts = [fit_among(select_rows(kernel, X, among), [problem])[0] for among, problem in pairs]
+        result = _join_pairs(parts, pairs, X.shape[0], isinstance(kernel, Precomputed))
+    strength, classes = None if options.hard_margin else options.strength, weighted.class_targets.values
     details = _predictor(result, kernel, X, places)
-    return Fitted(options, result, classes.values, strength=strength, no_inference=NO_INFERENCE, details=details)
+    return Fitted(options, result, classes, strength=strength, no_inference=NO_INFERENCE, details=details)
+
+
+def _pairs(rows: WeightedRows) -> list[tuple[Ints, Problem]]:
+    """Return the rows of each pair of classes, and their problem."""
+    pairs, (_, codes) = [], rows.class_targets
+    for first, second in combinations(range(len(rows.labels)), 2):
+        among, labels = (codes == first) | (codes == second), (rows.labels[first], rows.labels[second])
+        signs, weights = np.where(codes == second, 1.0, -1.0)[among], rows.weights
+        weights = None if weights is None else weights[among]
+        problem = Problem(rows.design.select(among), signs, Hinge(), weights=weights, labels=labels)
+        pairs.append((np.flatnonzero(among), problem))
+    return pairs
+
+
+def _join_pairs(parts: Sequence[FitResult], pairs: Sequence[tuple[Ints, Problem]], n: int, square: bool) -> FitResult:
+    """Return fits of pairs of classes as one result: coef (pairs, n) over all rows, intercept (pairs,)."""
+    coefs = np.zeros((len(pairs), n))
+    for coef, part, (among, _) in zip(coefs, parts, pairs, strict=True):
+        coef[among] = part.coef
+    labels = tuple(problem.labels for _, problem in pairs)
+    message = "; ".join(f"{a!r} and {b!r}: {part.message}" for (a, b), part in zip(labels, parts, strict=True))
+    certificate = OneVsOneCertificate(labels, tuple(part.certificate for part in parts), square)
+    spread = [replace(part, coef=coef) for part, coef in zip(parts, coefs, strict=True)]
+    return replace(join_results(spread, labels), certificate=certificate, message=message)
 
 
 def fit_kernel_svm(
     rows: KernelRows,
-    design: Design,
-    target: BinaryTarget,
+    problem: Problem,
     options: KernelSVMOptions,
-    weights: RowWeights,
+    weighting: Mapping[str, Any],
     watch: Watch | None = None,
 ) -> FitResult:
-    """Fit signs ±1 to the rows of a kernel matrix."""
-    hard = options.hard_margin
-    caps = np.full(rows.n, np.inf) if hard else upper_bounds(options.strength, weights.rows)
-    state = KernelDualState(rows, target.signs, caps)
-    problem = Problem(design, target.signs, Hinge(), make_penalty(1.0 if hard else options.strength, 0.0))
+    """Fit signs ±1 to the rows of a kernel matrix; `weighting` tells the certificate which weights there were."""
+    hard, strength = options.hard_margin, 1.0 if options.hard_margin else options.strength
+    caps = np.full(rows.n, np.inf) if hard else upper_bounds(strength, problem.row_weights)
+    state = KernelDualState(rows, problem.y, caps)
     narrow: tuple[Rule, ...] = (AtMost("upper", NARROW_MARGIN * _radius(rows), Status.INFEASIBLE),) if hard else ()
     rules: tuple[Rule, ...] = (
         *narrow,
@@ -249,26 +250,48 @@ def fit_kernel_svm(
         AtLeast("stalled", 1, Status.STALLED),
         AtLeast("steps", options.max_steps, Status.MAX_STEPS),
     )
+    problem = replace(problem, penalty=make_penalty(strength, 0.0))
     walk = run(problem, KernelDual(), rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
     if rows.columns is not None:  # it stopped while rows were shrunk
         rows.restrict(None)
+    certificate: Certificate
     if hard:
-        return _hard_result(state, walk, target, options)
-    return _soft_result(state, walk, target, options, weights)
+        certificate, facts = _hard_margin(state, walk, problem)
+    else:
+        certificate, facts = _soft_margin(state, options, problem)
+        certificate = replace(certificate, **weighting)
+    status = Status.OPTIMAL if facts["relative_gap"] <= options.tol else walk.status
+    if status in {Status.OPTIMAL, Status.INFEASIBLE} and facts["relative_gap"] > options.tol:
+        status = Status.STALLED
+    facts |= {"support": int(np.count_nonzero(state.point)), "rows": rows.n}
+    return FitResult(
+        coef=state.point,
+        intercept=np.asarray(state.intercept),
+        status=status,
+        message=_svm_message(status, walk, facts, options),
+        objective=facts["objective"],
+        passes=walk.passes,
+        seconds=walk.seconds,
+        certificate=certificate,
+        trace=walk.ending_at(state.point).trace(),
+        facts={**facts, "kernel_rows": rows.computed},
+        provenance={**options.plain(), "kernel": rows.kernel.name},
+    )
 
 
 def _radius(rows: KernelRows) -> float:
     return math.sqrt(max(float(rows.diagonal.max()), 0.0))
 
 
-def _soft_result(
-    state: KernelDualState, walk: Run, target: BinaryTarget, options: KernelSVMOptions, weights: RowWeights
-) -> FitResult:
-    rows, support = state.rows, np.flatnonzero(state.point)
+def _soft_margin(
+    state: KernelDualState, options: KernelSVMOptions, problem: Problem
+) -> tuple[KernelOptimalityCertificate, dict[str, float]]:
+    """Return the certificate of a soft margin at the middle of the optimal intercepts, and the facts of the fit."""
+    rows, signs, support = state.rows, problem.y, np.flatnonzero(state.point)
     scores = rows.combine(state.point)  # recomputed, without accumulated rounding
-    state.intercept = middle_intercept(target.signs - scores, state.caps, float(state.caps[target.signs > 0.0].sum()))
+    state.intercept = middle_intercept(signs - scores, state.caps, float(state.caps[signs > 0.0].sum()))
     lengths = np.sqrt(np.maximum(rows.diagonal, 0.0))
-    task = KernelProblem(target.signs, state.caps, lengths, int(rows.X.shape[1]), options.strength)
+    task = KernelProblem(signs, state.caps, lengths, int(rows.X.shape[1]), options.strength)
     bound = kernel_bound(task, scores, state.point, state.intercept)
     certificate = KernelOptimalityCertificate(
         kernel=rows.kernel,
@@ -278,72 +301,57 @@ def _soft_result(
         intercept=state.intercept,
         primal=bound.primal,
         dual=bound.dual,
-        labels=target.labels,
+        labels=problem.labels,
         shape=(rows.n, int(rows.X.shape[1])),
         tolerance=options.tol,
-        class_weights=weights.classes,
-        weighted=weights.given,
     )
-    status = walk.status
-    if status is Status.OPTIMAL and certificate.verdict != "optimal":
-        status = Status.STALLED
-    wrong = int((np.where(scores + state.intercept >= 0.0, 1.0, -1.0) != target.signs).sum())
+    wrong = int((np.where(scores + state.intercept >= 0.0, 1.0, -1.0) != signs).sum())
     facts = {"objective": bound.primal, "gap": certificate.gap, "relative_gap": certificate.relative_gap}
-    return _result(state, walk, certificate, status, {**facts, "wrong": wrong}, options)
+    return certificate, {**facts, "wrong": wrong}
 
 
-def _hard_result(state: KernelDualState, walk: Run, target: BinaryTarget, options: KernelSVMOptions) -> FitResult:
-    certificate = _widest_margin(state, walk, target)
+def _hard_margin(state: KernelDualState, walk: Run, problem: Problem) -> tuple[KernelCertificate, dict[str, float]]:
+    """Return the certificate of the widest margin, and the facts of the fit; rows that overlap raise an error."""
+    certificate = _widest_margin(state, walk, problem)
     if certificate.verdict != "separable":
-        raise _overlap_error(certificate, target.labels)
-    norm = _rescale_state(state, certificate)
-    gap = max(certificate.upper - certificate.lower, 0.0) / certificate.upper
-    status = Status.OPTIMAL if gap <= options.tol else walk.status
-    if status in {Status.OPTIMAL, Status.INFEASIBLE} and gap > options.tol:
-        status = Status.STALLED
-    facts = {"objective": norm, "gap": certificate.upper - certificate.lower, "relative_gap": gap}
-    return _result(state, walk, certificate, status, {**facts, "margin": certificate.lower, "wrong": 0}, options)
+        raise _overlap_error(certificate, problem.labels)
+    norm, gap = _rescale_state(state, certificate), certificate.upper - certificate.lower
+    facts = {"objective": norm, "gap": gap, "relative_gap": max(gap, 0.0) / certificate.upper}
+    return certificate, {**facts, "margin": certificate.lower, "wrong": 0}
 
 
-def _widest_margin(state: KernelDualState, walk: Run, target: BinaryTarget) -> KernelCertificate:
+def _widest_margin(state: KernelDualState, walk: Run, problem: Problem) -> KernelCertificate:
     """Return the certificate of the widest margin, from the solver or, if undecided, from the matrix of few rows."""
     certificate: KernelCertificate | None = None
     if walk.status is not Status.INFEASIBLE and state.point.any():
-        certificate = _kernel_certificate(state, target, state.point, state.intercept)
+        certificate = _kernel_certificate(state, problem, state.point, state.intercept)
         if walk.status is Status.OPTIMAL and certificate.verdict == "separable":
             return certificate
-    support = np.flatnonzero(state.point) if state.rows.n > MOST_ROWS else np.arange(state.rows.n)
+    rows, signs = state.rows, problem.y
+    support = np.flatnonzero(state.point) if rows.n > MOST_ROWS else np.arange(rows.n)
     if len(support) <= MOST_ROWS:
-        refined = _matrix_certificate(state, target, support)
+        inner = check_kernel(select_rows(rows.kernel, rows.X, support), signs[support], rows.kernel)
+        coef, used = np.zeros(rows.n), support[inner.rows]
+        coef[used] = inner.multipliers * signs[used]
+        refined = _kernel_certificate(state, problem, coef, inner.intercept)
         if certificate is None or certificate.verdict != "separable" or refined.lower > certificate.lower:
             return refined
     assert certificate is not None
     return certificate
 
 
-def _matrix_certificate(state: KernelDualState, target: BinaryTarget, support: Ints) -> KernelCertificate:
-    """Return the certificate from the kernel matrix of the support rows, for all rows."""
-    rows = state.rows
-    certificate = check_kernel(select_rows(rows.kernel, rows.X, support), target.signs[support], rows.kernel)
-    coef = np.zeros(rows.n)
-    coef[support[certificate.rows]] = certificate.multipliers * target.signs[support[certificate.rows]]
-    return _kernel_certificate(state, target, coef, certificate.intercept)
-
-
-def _kernel_certificate(
-    state: KernelDualState, target: BinaryTarget, coef: Floats, intercept: float
-) -> KernelCertificate:
+def _kernel_certificate(state: KernelDualState, problem: Problem, coef: Floats, intercept: float) -> KernelCertificate:
     certificate = KernelCertificate.of(
         state.rows.kernel,
         state.rows.X,
-        target.signs,
+        problem.y,
         (-1.0, 1.0),
         coef=coef,
         intercept=intercept,
         multipliers=np.abs(coef),
         fit_intercept=True,
     )
-    return replace(certificate, labels=target.labels)
+    return replace(certificate, labels=problem.labels)
 
 
 def _rescale_state(state: KernelDualState, certificate: KernelCertificate) -> float:
@@ -370,30 +378,6 @@ def _overlap_error(certificate: KernelCertificate, labels: tuple[Any, Any]) -> O
         message += f" {certificate.upper:.3g}"
     remedy = "hard_margin=False allows mistakes at a price, another kernel may separate them"
     return OverlapError(f"{message}; {remedy}", certificate)
-
-
-def _result(
-    state: KernelDualState,
-    walk: Run,
-    certificate: KernelOptimalityCertificate | KernelCertificate,
-    status: Status,
-    facts: dict[str, float],
-    options: KernelSVMOptions,
-) -> FitResult:
-    facts = {**facts, "support": int(np.count_nonzero(state.point)), "rows": state.rows.n}
-    return FitResult(
-        coef=state.point,
-        intercept=np.asarray(state.intercept),
-        status=status,
-        message=_svm_message(status, walk, facts, options),
-        objective=facts["objective"],
-        passes=walk.passes,
-        seconds=walk.seconds,
-        certificate=certificate,
-        trace=walk.ending_at(state.point).trace(),
-        facts={**facts, "kernel_rows": state.rows.computed},
-        provenance={**options.plain(), "kernel": state.rows.kernel.name},
-    )
 
 
 def _svm_message(status: Status, walk: Run, facts: dict[str, float], options: KernelSVMOptions) -> str:

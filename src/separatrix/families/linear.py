@@ -15,19 +15,12 @@ from separatrix.arrays import Floats
 from separatrix.errors import counted
 from separatrix.families.base import Fitted, TrainingRows, convex_options
 from separatrix.families.options import LinearOptions
-from separatrix.families.penalised import (
-    choose_penalty,
-    cv_provenance,
-    no_inference_reason,
-    penalty_sentence,
-    refused_inference,
-    scale_rows,
-)
+from separatrix.families.penalised import penalise, refused_inference, scale_rows
 from separatrix.fit.convex import fit_convex, linear_result
 from separatrix.fit.least_squares import can_solve_directly, fit_least_squares, least_squares_result
 from separatrix.fit.run import Watch
 from separatrix.inference import eligibility
-from separatrix.inference.prediction import LinearInference
+from separatrix.inference.fitted import LinearInference
 from separatrix.losses.squared import Squared
 from separatrix.problem import Problem
 
@@ -45,7 +38,7 @@ def fit(rows: TrainingRows, options: LinearOptions, watch: Watch | None = None, 
         return _fit_least_squares(problem, options)
     convex = convex_options(options)
     solution, kind = fit_convex(problem, convex, start=start, watch=watch), {"weight_kind": options.weight_kind}
-    fitted = Fitted(options, linear_result(problem, solution, convex, provenance=kind), strength=0.0)
+    fitted = Fitted(options, linear_result(problem, solution, convex, kind), strength=0.0)
     reason = eligibility.not_factored(options.solver)
     fitted.inference = refused_inference(fitted, problem.design, reason)
     return fitted
@@ -78,12 +71,9 @@ def _fit_penalised(
 ) -> Fitted:
     """Fit with a penalty; `needed` is the reason for one that was not requested."""
     scaled, convex = scale_rows(rows, options.scaling), convex_options(options)
-    unpenalised = problems(scaled.rows, options)
-    chosen = choose_penalty(unpenalised, options, options.l1_ratio)
-    (problem,), (begin,) = chosen.applied(unpenalised), chosen.starts([scaled.start(start)])
-    fit = fit_convex(problem, convex, start=begin, watch=watch)
-    result = linear_result(problem, fit, convex, provenance=cv_provenance(options, chosen.cv))
-    fitted = Fitted(options, scaled.in_units(result), **chosen.facts(scaled, penalty_sentence(needed)))
-    reason = no_inference_reason(chosen, needed)
-    fitted.inference = refused_inference(fitted, problem.design, reason)
+    penalised = penalise(scaled, problems(scaled.rows, options), options, needed)
+    (problem,), (begin,) = penalised.problems, penalised.starts([scaled.start(start)])
+    result = linear_result(problem, fit_convex(problem, convex, start=begin, watch=watch), convex)
+    fitted = Fitted(options, penalised.in_units(result, options), **penalised.facts)
+    fitted.inference = penalised.no_inference(fitted)
     return fitted

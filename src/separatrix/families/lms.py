@@ -27,7 +27,7 @@ from separatrix.certificates.bounds import dual_bound
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.design.base import Design
 from separatrix.errors import counted
-from separatrix.families.base import Fitted, TrainingRows, each_class, weigh
+from separatrix.families.base import Fitted, TrainingRows, join_results, weigh
 from separatrix.families.options import LMSOptions
 from separatrix.families.penalised import scale_rows
 from separatrix.families.perceptron import start_weights
@@ -36,8 +36,7 @@ from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.squared import Squared
 from separatrix.problem import Problem, shift_intercept
 from separatrix.solvers.base import Solver
-from separatrix.solvers.gradient import DIVERGING_RISES, Gradient
-from separatrix.solvers.rates import extreme_eigenvalues, visit_radius
+from separatrix.solvers.gradient import DIVERGING_RISES, Gradient, extreme_eigenvalues, visit_radius
 from separatrix.solvers.stochastic import Stochastic
 
 FALSE_CONVERGENCE = 1e-2  # relative gap above which convergence was an effect of rounding
@@ -75,35 +74,24 @@ def fit(rows: TrainingRows, options: LMSOptions, watch: Watch | None = None) -> 
     if isinstance(options.start, Sequence | np.ndarray) and not isinstance(options.start, str):
         given = start_weights(options.start, weighted.design.shape[1], np.random.default_rng())
         options = replace(options, start=scaled.start(given))
-    limits = rate_limits(weighted.design, weighted.weights)
-
-    def fit_one(y: Floats, labels: tuple[Any, Any] | None = None) -> FitResult:
-        problem = Problem(weighted.design, y, Squared(), weights=weighted.weights)
-        return fit_lms(problem, options, limits, labels=labels, watch=watch)
-
-    if weighted.classes is None:
-        result = fit_one(np.asarray(weighted.y, dtype=np.float64))
+    limits, classes = rate_limits(weighted.design, weighted.weights), weighted.classes
+    if classes is None:
+        result = fit_lms(weighted.problem(Squared(), np.asarray(weighted.y, dtype=np.float64)), options, limits, watch)
     else:
-        result = each_class(lambda target: fit_one(*target), weighted.classes)
+        parts = [fit_lms(problem, options, limits, watch) for problem in weighted.binary_problems(Squared())]
+        result = join_results(parts, weighted.labels)
     return Fitted(
         options,
         scaled.in_units(result),
-        None if weighted.classes is None else weighted.classes.values,
+        None if classes is None else classes.values,
         scales=scaled.scales,
         sentences=scaled.sentences,
         no_inference=NO_INFERENCE,
     )
 
 
-def fit_lms(
-    problem: Problem,
-    options: LMSOptions,
-    limits: RateLimits,
-    *,
-    labels: tuple[Any, Any] | None = None,
-    watch: Watch | None = None,
-) -> FitResult:
-    """Fit a problem of least squares (numbers, or signs ±1 with their labels) by LMS."""
+def fit_lms(problem: Problem, options: LMSOptions, limits: RateLimits, watch: Watch | None = None) -> FitResult:
+    """Fit numbers, or signs ±1, by LMS."""
     design, passes_before = problem.design, problem.design.passes
     rng = np.random.default_rng(options.random_state)
     start = start_weights(options.start, design.shape[1], rng)
@@ -117,7 +105,7 @@ def fit_lms(
     coef = start if walk.status is Status.DIVERGED else walk.coef
     centred, centre = problem.centred()
     bound = dual_bound(centred, shift_intercept(coef, centre, 1.0))
-    certificate = OptimalityCertificate.of(problem, coef, bound, labels=labels, tolerance=options.tol)
+    certificate = OptimalityCertificate.of(problem, coef, bound, labels=problem.labels, tolerance=options.tol)
     if walk.status is Status.CONVERGED and certificate.relative_gap > max(FALSE_CONVERGENCE, options.tol):
         walk = replace(walk, status=Status.STALLED)  # rounding hid the slope: the columns are far from 0
     virtual, n, steps = int(design.virtual), design.shape[0], walk.facts["steps"]

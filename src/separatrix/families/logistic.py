@@ -8,66 +8,46 @@ The intercept is never penalised.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
 from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
-from separatrix.design.base import Design
 from separatrix.errors import OptionError, SeparationError, counted
 from separatrix.families.base import (
     Fitted,
     Link,
     TrainingRows,
     WeightedRows,
-    binary_targets,
     class_index,
     convex_options,
     join_results,
     weigh,
 )
 from separatrix.families.options import LogisticOptions
-from separatrix.families.penalised import (
-    ScaledRows,
-    choose_penalty,
-    cv_provenance,
-    no_inference_reason,
-    penalty_sentence,
-    refused_inference,
-    scale_rows,
-)
+from separatrix.families.penalised import penalise, scale_rows
 from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex, linear_result
 from separatrix.fit.result import AtLeast, FitResult, Rule, Status, separation_rule
 from separatrix.fit.run import Watch
 from separatrix.inference import eligibility
+from separatrix.inference.fitted import LogisticModel
 from separatrix.inference.likelihood import LikelihoodFit
-from separatrix.inference.logistic import LogisticModel
 from separatrix.inference.profile import FirthFit, fit_firth
-from separatrix.losses.base import Loss
+from separatrix.inference.refused import RefusedInference
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
-from separatrix.separability.check import check_existence
-from separatrix.separability.existence import describe_divergence
+from separatrix.separability.check import check_existence, describe_divergence
 from separatrix.solvers.stochastic import Stochastic, StochasticState
 
 ROWS_PER_COEFFICIENT = 2  # below, strength "auto" does not try maximum likelihood
 MOST_COEFFICIENTS = 1500  # above, neither
 PARTIAL_FIT = "standard errors are not available after partial fits, which see some of the rows; use fit"
-
-
-class LogisticTask(NamedTuple):
-    """An unpenalised problem, the labels of its targets, and their class weights."""
-
-    problem: Problem
-    labels: tuple[Any, ...]
-    class_weights: tuple[float, ...] | None
 
 
 @dataclass(eq=False)
@@ -92,66 +72,55 @@ def fit(
 ) -> LogisticFitted:
     """Fit classes; `start` has the initial coefficients, one column per score, intercepts first."""
     rows = rows.ordered(options.positive, options.reference_class)
-    needed = _too_few(rows) if options.strength == "auto" else ""
-    if needed or not options.may_be_unpenalised:
-        return _fit_penalised(rows, options, watch, start, needed)
-    weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
-    tasks = logistic_tasks(weighted, options.multiclass)
-    starts = _starts(start, tasks, weighted)
-    fits = [_fit_likelihood(task, options, begin, watch) for task, begin in zip(tasks, starts, strict=True)]
-    missing = _without_maximum([existence for _, existence in fits])
-    if missing and options.strength == "auto":
-        return _fit_penalised(rows, options, watch, start, _no_maximum(missing[0]))
-    return _unpenalised(weighted, tasks, fits, options)
+    convex, needed = convex_options(options), _too_few(rows) if options.strength == "auto" else ""
+    if options.may_be_unpenalised and not needed:
+        weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
+        tasks = _problems(weighted, options)
+        starts = _starts(start, tasks, weighted)
+        fits = [_fit_likelihood(task, convex, begin, watch) for task, begin in zip(tasks, starts, strict=True)]
+        missing = _without_maximum([existence for _, existence in fits])
+        if not missing or options.strength != "auto":
+            return _unpenalised(weighted, tasks, fits, options)
+        needed = _no_maximum(missing[0])
+    return _fit_penalised(rows, options, start, needed, lambda task, begin: _solve(task, convex, begin, watch)[1])
 
 
-def logistic_tasks(rows: WeightedRows, multiclass: str) -> list[LogisticTask]:
-    """Return one task for two classes or softmax, else one per class against the rest."""
-    targets: Sequence[tuple[NDArray[Any], tuple[Any, ...]]] = [(rows.class_targets.codes, rows.labels)]
-    if len(rows.labels) == 2 or multiclass != "softmax":
-        targets = binary_targets(rows.class_targets)
-    return [
-        LogisticTask(logistic_problem(rows.design, y, labels, rows.weights), labels, rows.weights_of(labels))
-        for y, labels in targets
-    ]
+def problems(rows: TrainingRows, options: LogisticOptions) -> list[Problem]:
+    """Return the unpenalised problems: one for two classes or softmax, else one per class against the rest."""
+    return _problems(weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight), options)
 
 
-def logistic_problem(
-    design: Design, y: NDArray[Any], labels: tuple[Any, ...], weights: Floats | None = None
-) -> Problem:
-    """Return the problem, without a penalty, of signs ±1 (two labels) or of class codes (several labels)."""
-    loss: Loss = Logistic() if len(labels) == 2 else Softmax()
-    return Problem(design, y, loss, weights=weights)
+def _problems(rows: WeightedRows, options: LogisticOptions) -> list[Problem]:
+    if len(rows.labels) == 2 or options.multiclass != "softmax":
+        return rows.binary_problems(Logistic())
+    return [rows.problem(Softmax(), rows.class_targets.codes, rows.labels)]
 
 
-def _starts(start: Floats | None, tasks: Sequence[LogisticTask], rows: WeightedRows) -> list[Floats | None]:
-    """Return the initial coefficients of each task: the given ones if their shape is right."""
+def _starts(start: Floats | None, problems: Sequence[Problem], rows: WeightedRows) -> list[Floats | None]:
+    """Return the initial coefficients of each problem: the given ones if their shape is right."""
     shape = rows.design.shape[1], 1 if len(rows.labels) == 2 else len(rows.labels)
     if start is None or start.shape != shape:
-        return [None] * len(tasks)
-    return [start] if len(tasks[0].labels) > 2 else [start[:, k] for k in range(len(tasks))]
+        return [None] * len(problems)
+    return [start] if problems[0].loss.target == "classes" else list(start.T)
 
 
 # Without a penalty
 
 
 def _solve(
-    task: LogisticTask, convex: ConvexOptions, start: Floats | None, watch: Watch | None = None, *rules: Rule
+    problem: Problem, convex: ConvexOptions, start: Floats | None, watch: Watch | None = None, *rules: Rule
 ) -> tuple[ConvexFit, FitResult]:
-    """Return the convex fit of a task, and its result."""
-    fit = fit_convex(task.problem, convex, start=start, watch=watch, extra_rules=rules)
-    result = linear_result(task.problem, fit, convex, labels=task.labels)
-    assert isinstance(result.certificate, OptimalityCertificate)
-    return fit, replace(result, certificate=replace(result.certificate, class_weights=task.class_weights))
+    """Return the convex fit of a problem, and its result."""
+    fit = fit_convex(problem, convex, start=start, watch=watch, extra_rules=rules)
+    return fit, linear_result(problem, fit, convex)
 
 
 def _fit_likelihood(
-    task: LogisticTask, options: LogisticOptions, start: Floats | None, watch: Watch | None
+    problem: Problem, convex: ConvexOptions, start: Floats | None, watch: Watch | None
 ) -> tuple[FitResult, SeparabilityCertificate]:
     """Maximise the likelihood, and judge whether it has a maximum."""
-    problem, convex = task.problem, convex_options(options)
-    fit, result = _solve(task, convex, start, watch, separation_rule(problem))
-    existence = check_existence(problem, task.labels, fit, watch)
+    fit, result = _solve(problem, convex, start, watch, separation_rule(problem))
+    existence = check_existence(problem, problem.labels, fit, watch)
     assert isinstance(result.certificate, OptimalityCertificate)
     certificate = LikelihoodCertificate(result.certificate, existence)
     return replace(_with_existence(result, existence, convex), certificate=certificate), existence
@@ -173,12 +142,12 @@ def _with_existence(result: FitResult, existence: SeparabilityCertificate, optio
 
 def _unpenalised(
     rows: WeightedRows,
-    tasks: Sequence[LogisticTask],
+    problems: Sequence[Problem],
     fits: Sequence[tuple[FitResult, SeparabilityCertificate]],
     options: LogisticOptions,
 ) -> LogisticFitted:
     existence = [each for _, each in fits]
-    firth = _reduce_bias(rows, tasks, existence, options)
+    firth = _reduce_bias(problems[0], rows, existence, options)
     result = join_results([result for result, _ in fits], rows.labels) if firth is None else firth.result
     result = replace(result, provenance={**result.provenance, "weight_kind": options.weight_kind})
     fitted = LogisticFitted(
@@ -192,26 +161,23 @@ def _unpenalised(
         firth=firth,
     )
     fitted.warnings = _separation_warnings(fitted)
-    fitted.inference = _inference(rows, tasks, fitted)
+    fitted.inference = _inference(rows, problems, fitted)
     return fitted
 
 
 def _reduce_bias(
-    rows: WeightedRows,
-    tasks: Sequence[LogisticTask],
-    existence: Sequence[SeparabilityCertificate],
-    options: LogisticOptions,
+    problem: Problem, rows: WeightedRows, existence: Sequence[SeparabilityCertificate], options: LogisticOptions
 ) -> FirthFit | None:
     """Return the bias-reduced fit if it is an option and no maximum was proved to exist."""
     if options.on_separation != "firth" or not _without_maximum(existence):
         return None
-    if len(rows.labels) > 2 or tasks[0].class_weights is not None:
+    if len(rows.labels) > 2 or rows.class_weights is not None:
         what = f"{len(rows.labels)} classes" if len(rows.labels) > 2 else "class_weight"
         raise OptionError(f'on_separation="firth" is for two classes of plain or weighted rows, not for {what}')
-    return fit_firth(tasks[0].problem, (tasks[0].labels[0], tasks[0].labels[1]))
+    return fit_firth(problem, problem.labels)
 
 
-def _inference(rows: WeightedRows, tasks: Sequence[LogisticTask], fitted: LogisticFitted) -> LogisticModel:
+def _inference(rows: WeightedRows, problems: Sequence[Problem], fitted: LogisticFitted) -> LogisticModel:
     """Return the inference of a maximum likelihood fit, which starts at its coefficients."""
     options, weights, weighting = fitted.options, rows.weights, ""
     if options.class_weight is not None:
@@ -222,13 +188,13 @@ def _inference(rows: WeightedRows, tasks: Sequence[LogisticTask], fitted: Logist
         weighting = ""
     reference = class_index("reference_class", options.reference_class, rows.class_targets) or 0
     flat = np.column_stack([fitted.intercept, fitted.coef]) if options.fit_intercept else fitted.coef
-    coefs = [(flat[1:] - flat[0]).ravel()] if len(tasks[0].labels) > 2 else list(flat)
-    named = (task.labels if task.labels[0] is not None else ("the rest", task.labels[1]) for task in tasks)
-    fits = tuple(
-        LikelihoodFit(task.problem, existence, coef, labels, weighting, reference)
-        for task, labels, existence, coef in zip(tasks, named, fitted.existence or (), coefs, strict=True)
-    )
-    return LogisticModel(fits, rows.labels, rows.sample, fitted.firth)
+    softmax = problems[0].loss.target == "classes"
+    coefs = [(flat[1:] - flat[0]).ravel()] if softmax else list(flat)
+    fits = []
+    for problem, existence, coef in zip(problems, fitted.existence or (), coefs, strict=True):
+        labels = tuple("the rest" if label is None else label for label in problem.labels)
+        fits.append(LikelihoodFit(problem, existence, coef, labels, weighting, reference))
+    return LogisticModel(tuple(fits), rows.labels, rows.sample, fitted.firth)
 
 
 def _with_reference(result: FitResult, rows: WeightedRows, options: LogisticOptions, *, penalised: bool) -> FitResult:
@@ -307,23 +273,22 @@ def fit_pass(
     for name, given in {**wholes, "scaling": options.scaling != "none"}.items():
         if given:
             raise OptionError(f"{name}={getattr(options, name)!r} needs all rows; leave it out of partial fits")
+    convex, earlier, used = convex_options(options), iter(states or ()), []
+    assert isinstance(convex.solver, Stochastic)
+    solver = convex.solver
+
+    def solve(problem: Problem, begin: Floats | None) -> FitResult:
+        state = next(earlier, None) or solver.first_state(problem.zero_coef() if begin is None else begin)
+        used.append(state)
+        one_pass = convex._replace(solver=replace(solver, state=state), stop="change")
+        once = AtLeast("steps", 1, Status.PARTIAL)
+        return _solve(problem, one_pass, state.result(int(options.fit_intercept)), None, once)[1]
+
     rows = rows.ordered(options.positive, options.reference_class)
-    weighted = weigh(rows, intercept=options.fit_intercept)
-    tasks, solver = logistic_tasks(weighted, options.multiclass), convex_options(options).solver
-    chosen = choose_penalty([task.problem for task in tasks], options, options.l1_ratio)
-    assert isinstance(solver, Stochastic)
-    if states is None:
-        starts = zip(_starts(start, tasks, weighted), tasks, strict=True)
-        states = [solver.first_state(task.problem.zero_coef() if one is None else one) for one, task in starts]
-    parts = []
-    for task, problem, state in zip(tasks, chosen.applied([task.problem for task in tasks]), states, strict=True):
-        convex = convex_options(options)._replace(solver=replace(solver, state=state), stop="change")
-        begin, once = state.result(int(options.fit_intercept)), AtLeast("steps", 1, Status.PARTIAL)
-        parts.append(_solve(task._replace(problem=problem), convex, begin, None, once)[1])
-    result, facts = join_results(parts, weighted.labels), chosen.facts(ScaledRows(rows, None), penalty_sentence(""))
-    fitted = LogisticFitted(options, result, weighted.class_targets.values, link=_link(weighted, options), **facts)
-    fitted.inference = refused_inference(fitted, weighted.design, PARTIAL_FIT)
-    fitted.details = {"states": states}
+    fitted = _fit_penalised(rows, options, start, "", solve)
+    assert isinstance(fitted.inference, RefusedInference)
+    fitted.inference = replace(fitted.inference, reason=PARTIAL_FIT)
+    fitted.details = {"states": used}
     return fitted
 
 
@@ -350,30 +315,21 @@ def _no_maximum(existence: SeparabilityCertificate) -> str:
 
 
 def _fit_penalised(
-    rows: TrainingRows, options: LogisticOptions, watch: Watch | None, start: Floats | None, needed: str
+    rows: TrainingRows,
+    options: LogisticOptions,
+    start: Floats | None,
+    needed: str,
+    solve: Callable[[Problem, Floats | None], FitResult],
 ) -> LogisticFitted:
-    """Fit with a penalty; `needed` is the reason for one that was not requested."""
+    """Fit with a penalty; `needed` is the reason for one that was not requested, `solve` fits one problem."""
     scaled = scale_rows(rows, options.scaling)
     weighted = weigh(scaled.rows, intercept=options.fit_intercept, class_weight=options.class_weight)
-    tasks = logistic_tasks(weighted, options.multiclass)
-    problems = [task.problem for task in tasks]
-    chosen = choose_penalty(problems, options, options.l1_ratio)
-    starts = chosen.starts(_starts(scaled.start(start), tasks, weighted))
-    convex = convex_options(options)
-    parts = [
-        _solve(task._replace(problem=problem), convex, begin, watch)[1]
-        for task, problem, begin in zip(tasks, chosen.applied(problems), starts, strict=True)
-    ]
-    result = scaled.in_units(join_results(parts, weighted.labels))
-    result = replace(result, provenance={**result.provenance, **cv_provenance(options, chosen.cv)})
+    penalised = penalise(scaled, _problems(weighted, options), options, needed)
+    starts = penalised.starts(_starts(scaled.start(start), penalised.problems, weighted))
+    parts = [solve(problem, begin) for problem, begin in zip(penalised.problems, starts, strict=True)]
+    result = penalised.in_units(join_results(parts, weighted.labels), options)
     result = _with_reference(result, weighted, options, penalised=True)
-    facts = chosen.facts(scaled, penalty_sentence(needed))
-    fitted = LogisticFitted(options, result, weighted.class_targets.values, link=_link(weighted, options), **facts)
-    fitted.inference = refused_inference(fitted, weighted.design, no_inference_reason(chosen, needed))
+    classes, link = weighted.class_targets.values, _link(weighted, options)
+    fitted = LogisticFitted(options, result, classes, link=link, **penalised.facts)
+    fitted.inference = penalised.no_inference(fitted)
     return fitted
-
-
-def problems(rows: TrainingRows, options: LogisticOptions) -> list[Problem]:
-    """Return the unpenalised problems: one, or one per class against the rest."""
-    weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
-    return [task.problem for task in logistic_tasks(weighted, options.multiclass)]

@@ -35,7 +35,7 @@ from separatrix.certificates.margin import MarginCertificate, least_margin_bound
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
 from separatrix.errors import OverlapError, counted
-from separatrix.families.base import BinaryTarget, Fitted, TrainingRows, binary_targets, join_results
+from separatrix.families.base import Fitted, TrainingRows, join_results, weigh
 from separatrix.families.options import HalfspaceOptions, MaxMarginOptions, ZeroOneOptions
 from separatrix.families.svm import fit_svm, inside_margin
 from separatrix.fit.convex import ConvexOptions, fit_convex
@@ -46,7 +46,7 @@ from separatrix.losses.margin import Logistic, PerceptronLoss, SquaredHinge
 from separatrix.losses.margin import ZeroOne as ZeroOneLoss
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.separability.existence import check_signs, float_separator, overlap_error
+from separatrix.separability.check import check_signs, float_separator, overlap_error
 from separatrix.separability.margin import MarginOptions, fit_max_margin, margin_result
 from separatrix.solvers.fewest_mistakes import FewestMistakes, FewestMistakesState
 from separatrix.solvers.halfspace_lp import HalfspaceProgram
@@ -65,19 +65,19 @@ def fit(
     rows: TrainingRows, options: HalfspaceOptions | MaxMarginOptions | ZeroOneOptions, watch: Watch | None = None
 ) -> Fitted:
     """Fit two classes, or each of several against the rest."""
-    rows = rows.ordered(options.positive)
-    design, targets = rows.design(options.fit_intercept), binary_targets(rows.class_targets)
-    fits = [_fit_target(design, target, options, watch) for target in targets]
-    softened = tuple(message for _, message in fits if message)
+    weighted = weigh(rows.ordered(options.positive), intercept=options.fit_intercept)
+    problems, design = weighted.binary_problems(PerceptronLoss()), weighted.design
+    fits = [_fit_problem(problem, options, watch) for problem in problems]
+    parts, softened = [part for part, _ in fits], tuple(message for _, message in fits if message)
     details: dict[str, Any] = {}
     if isinstance(options, MaxMarginOptions):
-        supports = [_support(part, design, target) for (part, _), target in zip(fits, targets, strict=True)]
+        supports = [_support(part, problem) for part, problem in zip(parts, problems, strict=True)]
         support = np.unique(np.concatenate(supports))
         details = {"support": support, "support_vectors": design.take(support)[:, int(design.virtual) :]}
     return Fitted(
         options,
-        join_results([part for part, _ in fits], rows.labels),
-        rows.class_targets.values,
+        join_results(parts, weighted.labels),
+        weighted.class_targets.values,
         sentences=softened,
         warnings=softened,
         no_inference=NO_INFERENCE,
@@ -85,44 +85,35 @@ def fit(
     )
 
 
-def _fit_target(
-    design: Design,
-    target: BinaryTarget,
-    options: HalfspaceOptions | MaxMarginOptions | ZeroOneOptions,
-    watch: Watch | None,
+def _fit_problem(
+    problem: Problem, options: HalfspaceOptions | MaxMarginOptions | ZeroOneOptions, watch: Watch | None
 ) -> tuple[FitResult, str]:
     """Return a fit, and why its margin is soft; empty if it is not."""
-    signs, labels = target
     if isinstance(options, ZeroOneOptions):
-        return fit_zero_one(design, signs, options, labels=labels, watch=options.watch or watch), ""
-    separate = fit_max_margin if isinstance(options, MaxMarginOptions) else fit_halfspace
+        return fit_zero_one(problem, options, options.watch or watch), ""
     limits = MarginOptions(options.tol, options.max_passes, options.keep_iterates)
     try:
-        return separate(design, signs, limits, labels=labels, watch=watch), ""
+        if isinstance(options, MaxMarginOptions):
+            return fit_max_margin(problem.design, problem.y, limits, labels=problem.labels, watch=watch), ""
+        return fit_halfspace(problem, limits, watch), ""
     except OverlapError as overlap:
         if options.on_overlap == "raise":
             raise
         soft = SOFT_OPTIONS._replace(keep_iterates=options.keep_iterates)
-        problem = Problem(design, signs, SquaredHinge(), make_penalty(SOFT_STRENGTH, 0.0))
-        return fit_svm(problem, soft, labels=labels, watch=watch), f"a soft margin instead: {overlap}"
+        problem = replace(problem, loss=SquaredHinge(), penalty=make_penalty(SOFT_STRENGTH, 0.0))
+        return fit_svm(problem, soft, watch), f"a soft margin instead: {overlap}"
 
 
-def _support(part: FitResult, design: Design, target: BinaryTarget) -> Ints:
+def _support(part: FitResult, problem: Problem) -> Ints:
     """Return the indices of a halfspace's support vectors."""
     if isinstance(part.certificate, MarginCertificate):
         return part.certificate.rows
-    return np.flatnonzero(inside_margin(design, target.signs, part))
+    return np.flatnonzero(inside_margin(problem, part))
 
 
-def fit_halfspace(
-    design: Design,
-    signs: Floats,
-    options: MarginOptions,
-    *,
-    labels: tuple[Any, Any] = (-1, 1),
-    watch: Watch | None = None,
-) -> FitResult:
+def fit_halfspace(problem: Problem, options: MarginOptions, watch: Watch | None = None) -> FitResult:
     """Fit a halfspace that separates the rows; if there is none, raise an OverlapError with the proof."""
+    design, signs, labels = problem.design, problem.y, problem.labels
     row_radius(design)
     rules = (
         AtMost("margin", NO_MARGIN, Status.INFEASIBLE),
@@ -130,25 +121,22 @@ def fit_halfspace(
         AtLeast("stalled", 1, Status.STALLED),
         AtLeast("steps", options.max_passes, Status.MAX_PASSES),
     )
-    problem, kept = Problem(design, signs, PerceptronLoss()), options.keep_iterates
-    walk = run(problem, HalfspaceProgram(), rules, watch=watch, keep_iterates=kept)
-    result = _verified(design, signs, walk.coef, walk, labels, options) if walk.status is Status.CONVERGED else None
+    walk = run(problem, HalfspaceProgram(), rules, watch=watch, keep_iterates=options.keep_iterates)
+    result = _verified(problem, walk.coef, walk, options) if walk.status is Status.CONVERGED else None
     if result is not None:
         return result
     certificate = check_signs(design, signs, labels, walk.coef if walk.coef.any() else None)
     separator = float_separator(design, signs, certificate)
     if separator is not None:
-        result = _verified(design, signs, separator, replace(walk, status=Status.CONVERGED), labels, options)
+        result = _verified(problem, separator, replace(walk, status=Status.CONVERGED), options)
     if result is None:
         raise overlap_error(labels, certificate)
     return result
 
 
-def _verified(
-    design: Design, signs: Floats, coef: Floats, walk: Run, labels: tuple[Any, Any], options: MarginOptions
-) -> FitResult | None:
+def _verified(problem: Problem, coef: Floats, walk: Run, options: MarginOptions) -> FitResult | None:
     """Return the result of weights scaled to yᵢ(w·xᵢ + b) ≥ 1; None if they do not separate the rows exactly."""
-    least = least_margin_bound(design, signs, coef)
+    least = least_margin_bound(problem.design, problem.y, coef)
     if least <= 0:
         return None
     exponent = least.denominator.bit_length() - least.numerator.bit_length()
@@ -157,22 +145,15 @@ def _verified(
     if not (np.isfinite(scaled).all() and scaled.any()):
         return None
     walk = walk.with_iterates(lambda each: np.ldexp(each, exponent))
-    return margin_result(design, signs, scaled, walk, labels, options)
+    return margin_result(problem.design, problem.y, scaled, walk, problem.labels, options)
 
 
-def fit_zero_one(
-    design: Design,
-    signs: Floats,
-    options: ZeroOneOptions,
-    *,
-    labels: tuple[Any, Any] = (-1, 1),
-    watch: Watch | None = None,
-) -> FitResult:
+def fit_zero_one(problem: Problem, options: ZeroOneOptions, watch: Watch | None = None) -> FitResult:
     """Search for the halfspace with the fewest mistakes on rows of signs ±1."""
+    design = problem.design
     row_radius(design)
     rescaled, scale = _rescaled(design)
-    problem = Problem(rescaled, signs, ZeroOneLoss())
-    state = FewestMistakesState(_start(rescaled, signs))
+    state = FewestMistakesState(_start(rescaled, problem.y))
     rules = (
         AtMost("gap", 0, Status.OPTIMAL),
         AtLeast("stalled", 1, Status.STALLED),
@@ -180,9 +161,10 @@ def fit_zero_one(
         AtLeast("steps", options.max_steps, Status.MAX_STEPS),
     )
     solver = FewestMistakes(min(PROGRAM_SECONDS, options.time_limit))
-    walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
+    task = Problem(rescaled, problem.y, ZeroOneLoss())
+    walk = run(task, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
     state.coef = state.coef * scale
-    certificate = _certify(design, signs, state, labels)
+    certificate = _certify(problem, state)
     status = walk.status
     if status is Status.OPTIMAL and certificate.lower < certificate.upper:
         status = Status.STALLED
@@ -224,16 +206,17 @@ def _start(design: Design, signs: Floats) -> Floats:
     return fitted if wrong[0] <= wrong[1] else constant
 
 
-def _certify(design: Design, signs: Floats, state: FewestMistakesState, labels: tuple[Any, Any]) -> ZeroOneCertificate:
+def _certify(problem: Problem, state: FewestMistakesState) -> ZeroOneCertificate:
+    design = problem.design
     sets = [system.rows for system in state.subsystems]
     packing = _packing(sets)
     lower = packing_bound(sets, packing)
     while lower < state.lower and hitting_set_needs(sets, lower + 1):
         lower += 1
     systems = (InfeasibleRows(system.rows, tuple(map(Fraction, system.multipliers))) for system in state.subsystems)
-    wrong = mistaken_rows(design, signs, state.coef)
+    wrong = mistaken_rows(design, problem.y, state.coef)
     return ZeroOneCertificate(
-        state.coef, wrong, lower, tuple(systems), packing, design.virtual, labels, design.shape[0]
+        state.coef, wrong, lower, tuple(systems), packing, design.virtual, problem.labels, design.shape[0]
     )
 
 
@@ -319,8 +302,8 @@ def fewest_removals(
     """
     design = make_design(X, intercept=fit_intercept)
     signs, labels = binary_signs(y, design.shape[0])
-    options = ZeroOneOptions(time_limit=time_limit).checked()
-    result = fit_zero_one(design, signs, options, labels=labels, watch=watch)
+    problem = Problem(design, signs, PerceptronLoss(), labels=labels)
+    result = fit_zero_one(problem, ZeroOneOptions(time_limit=time_limit).checked(), watch)
     certificate = result.certificate
     assert isinstance(certificate, ZeroOneCertificate)
     return Removals(certificate.wrong, certificate.lower, result.coef, float(result.intercept), certificate)

@@ -19,11 +19,11 @@ from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.design.base import Block, Design, add_each
 from separatrix.errors import OptionError, counted, require_count
 from separatrix.families.base import Fitted, TrainingRows, convex_options
-from separatrix.families.options import PenalisedOptions
+from separatrix.families.options import ElasticNetOptions, SVMOptions
 from separatrix.fit.result import FitResult
 from separatrix.inference.eligibility import Refusal
-from separatrix.inference.refused import RefusedInference
-from separatrix.penalties import Penalty, make_penalty
+from separatrix.inference.fitted import RefusedInference
+from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.selection.cross_validation import CrossValidation, assign_folds, cross_validate
 from separatrix.selection.path import Path
@@ -107,33 +107,55 @@ def _moments(block: Block, weights: Floats) -> tuple[Floats, Floats, Indices]:
     return block.rmatvec(weights), block.column_squares(weights), block.other_entries()
 
 
-class ChosenPenalty(NamedTuple):
-    """A penalty, its strength, the cross-validation that chose it, if any, and a sentence about the choice."""
+class PenalisedProblems(NamedTuple):
+    """Penalised problems of scaled rows, their strength, and the cross-validation that chose it, if any.
 
-    penalty: Penalty
+    `sentences` are about the choice; `needed` is the reason for a penalty that was not requested.
+    """
+
+    scaled: ScaledRows
+    problems: list[Problem]
     strength: float
     cv: CrossValidation | None
-    sentence: str
-
-    def applied(self, problems: Sequence[Problem]) -> list[Problem]:
-        """Return the problems with the penalty."""
-        return [replace(problem, penalty=self.penalty) for problem in problems]
-
-    def facts(self, scaled: ScaledRows, *sentences: str) -> dict[str, Any]:
-        """Return the part of a `Fitted` about the penalty and the scale of the columns."""
-        told = (*sentences, self.sentence, *scaled.sentences)
-        return {"strength": self.strength, "cv": self.cv, "scales": scaled.scales, "sentences": told}
+    sentences: tuple[str, ...]
+    needed: str
 
     def starts(self, starts: Sequence[Floats | None]) -> Sequence[Floats | None]:
         """Return the coefficients to start from: those of the cross-validation's path, or the given ones."""
         return starts if self.cv is None else [path.coefs[self.cv.place] for path in self.cv.paths]
 
+    def in_units(self, result: FitResult, options: ElasticNetOptions | SVMOptions) -> FitResult:
+        """Return the result in the units of the columns, with the kind of weights and of cross-validation."""
+        kind = {"weight_kind": options.weight_kind} if isinstance(options, ElasticNetOptions) else {}
+        cv = {} if self.cv is None else {"cv": len(self.cv.fold_losses), "cv_choice": self.cv.choice}
+        return replace(self.scaled.in_units(result), provenance={**result.provenance, **kind, **cv})
 
-def choose_penalty(problems: Sequence[Problem], options: PenalisedOptions, l1_ratio: float) -> ChosenPenalty:
-    """Return the penalty of the given strength, of 1/n ("auto"; n the sum of the weights) or cross-validated ("cv")."""
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The part of a `Fitted` about the penalty and the scale of the columns."""
+        sentences = (*self.sentences, *self.scaled.sentences)
+        return {"strength": self.strength, "cv": self.cv, "scales": self.scaled.scales, "sentences": sentences}
+
+    def no_inference(self, fitted: Fitted) -> RefusedInference:
+        """Return the inference of a penalised fit: its coefficients, and why they have no standard errors."""
+        reason = Refusal.PENALISED(strength=self.strength)
+        if self.cv is not None:
+            reason = Refusal.CROSS_VALIDATED(strength=self.strength)
+        elif self.needed:
+            reason = f"{reason}; the penalty is needed, as {self.needed.partition(';')[0]}"
+        return refused_inference(fitted, self.problems[0].design, reason)
+
+
+def penalise(
+    scaled: ScaledRows, problems: Sequence[Problem], options: ElasticNetOptions | SVMOptions, needed: str | None = None
+) -> PenalisedProblems:
+    """Return problems with a penalty of given strength, of 1/n ("auto"; n the sum of the weights) or cross-validated.
+
+    `needed` is the reason for a penalty that was not requested, empty if it was; None if there always is one.
+    """
     total, cv, strength = problems[0].total_weight, None, options.strength
     if strength == "cv":
-        cv = _cross_validation(problems, options, l1_ratio)
+        cv = _cross_validation(problems, options)
         strength = cv.strength
         sentence = (
             f"the strength {strength:.3g} was chosen by cross-validation in {len(cv.fold_losses)} folds:"
@@ -143,10 +165,13 @@ def choose_penalty(problems: Sequence[Problem], options: PenalisedOptions, l1_ra
         strength, sentence = 1.0 / total, f"the strength is 1/n = {1.0 / total:.3g} (default)"
     else:
         sentence = f"the strength is {strength:g}, as given"
-    return ChosenPenalty(make_penalty(float(strength), l1_ratio), float(strength), cv, sentence)
+    why = () if needed is None else (f"a penalty is used: {needed}" if needed else "a penalty is used, as given",)
+    penalty = make_penalty(float(strength), options.l1_ratio)
+    penalised = [replace(problem, penalty=penalty) for problem in problems]
+    return PenalisedProblems(scaled, penalised, float(strength), cv, (*why, sentence), needed or "")
 
 
-def _cross_validation(problems: Sequence[Problem], options: PenalisedOptions, l1_ratio: float) -> CrossValidation:
+def _cross_validation(problems: Sequence[Problem], options: ElasticNetOptions | SVMOptions) -> CrossValidation:
     first, count = problems[0], require_count("cv", options.cv)
     if first.design.shape[0] < count:
         rows = f"n_samples={first.design.shape[0]}"
@@ -155,7 +180,7 @@ def _cross_validation(problems: Sequence[Problem], options: PenalisedOptions, l1
     folds = assign_folds(len(first.y), count, options.random_state, classes)
     solver = convex_options(options)._replace(keep_iterates=False)
     choice, strengths = options.cv_choice, options.strengths
-    return cross_validate(problems, l1_ratio, folds, choice=choice, strengths=strengths, options=solver)
+    return cross_validate(problems, options.l1_ratio, folds, choice=choice, strengths=strengths, options=solver)
 
 
 def _strata(problems: Sequence[Problem]) -> Indices:
@@ -167,14 +192,6 @@ def _strata(problems: Sequence[Problem]) -> Indices:
     return np.asarray(np.argmax([problem.y for problem in problems], axis=0))
 
 
-def no_inference_reason(chosen: ChosenPenalty, needed: str) -> str:
-    """Return why a penalised fit has no inference, with the reason for a penalty that was not requested."""
-    if chosen.cv is not None:
-        return Refusal.CROSS_VALIDATED(strength=chosen.strength)
-    reason = Refusal.PENALISED(strength=chosen.strength)
-    return f"{reason}; the penalty is needed, as {needed.partition(';')[0]}" if needed else reason
-
-
 def refused_inference(fitted: Fitted, design: Design, reason: str) -> RefusedInference:
     """Return the inference of a fit without standard errors: its coefficients, and the reason."""
     kind: Literal["linear", "logistic", "softmax"] = "linear"
@@ -183,14 +200,3 @@ def refused_inference(fitted: Fitted, design: Design, reason: str) -> RefusedInf
     coefs = np.column_stack([fitted.intercept, fitted.coef]) if design.virtual else fitted.coef
     outputs = [None] if len(coefs) == 1 else fitted.labels or ()
     return RefusedInference(reason, kind, design.names, list(zip(outputs, coefs, strict=True)), float(design.shape[0]))
-
-
-def penalty_sentence(needed: str) -> str:
-    """Return a sentence about why there is a penalty."""
-    return f"a penalty is used: {needed}" if needed else "a penalty is used, as given"
-
-
-def cv_provenance(options: PenalisedOptions, cv: CrossValidation | None) -> dict[str, object]:
-    """Return the kind of weights and of cross-validation, for a result's provenance."""
-    kind = {"weight_kind": options.weight_kind} if hasattr(options, "weight_kind") else {}
-    return kind if cv is None else {**kind, "cv": len(cv.fold_losses), "cv_choice": cv.choice}

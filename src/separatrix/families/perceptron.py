@@ -30,7 +30,7 @@ from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Block, Design
 from separatrix.design.build import row_radius
 from separatrix.errors import OptionError, counted, require_choice
-from separatrix.families.base import Fitted, Side, TrainingRows, binary_targets, join_results
+from separatrix.families.base import Fitted, Side, TrainingRows, join_results, weigh
 from separatrix.families.options import LARGEST_RATE, PerceptronOptions, VisitOptions
 from separatrix.fit.result import AtLeast, FitResult, Rule, Status, Updates, first_met
 from separatrix.fit.run import Run, Watch, run
@@ -38,7 +38,7 @@ from separatrix.loops.online import Tie
 from separatrix.losses.margin import PerceptronLoss
 from separatrix.perceptron_rule import UpdateRule, predicted_signs
 from separatrix.problem import Problem
-from separatrix.separability.existence import check_signs
+from separatrix.separability.check import check_signs
 from separatrix.separability.margin import Separator, find_separator
 from separatrix.solvers.base import Needs, Solver, Step, check_needs
 from separatrix.solvers.perceptron import VOTE_BYTES, BatchPerceptron, PerceptronSolver, PerceptronState
@@ -88,19 +88,6 @@ class Ballot(NamedTuple):
     counts: Floats
 
 
-class PerceptronFit(NamedTuple):
-    """A fit, the state from which a later fit can continue, and the voters of keep="vote"."""
-
-    result: FitResult
-    state: PerceptronState
-    ballot: Ballot | None
-    tie: Tie
-
-    def scores(self, design: Design) -> Floats:
-        """Return the score of each row or, with keep="vote", the mean vote, weighted by the visits survived."""
-        return _scores(design, self.state, self.ballot, self.tie)
-
-
 def fit(
     rows: TrainingRows,
     options: PerceptronOptions,
@@ -111,20 +98,20 @@ def fit(
 
     The pass continues from the states of an earlier one; it is the first one if there are none.
     """
-    rows = rows.ordered(options.positive)
-    design, classes = rows.design(options.fit_intercept), rows.class_targets
-    targets = binary_targets(classes)
-    starts: Sequence[PerceptronState | None] = states or [None] * len(targets)
+    weighted = weigh(rows.ordered(options.positive), intercept=options.fit_intercept)
+    problems = weighted.binary_problems(PerceptronLoss())
+    starts: Sequence[PerceptronState | None] = states or [None] * len(problems)
     if states is not None and not states:
-        rng, p = np.random.default_rng(options.random_state), design.shape[1]
-        starts = [PerceptronState(start_weights(options.start, p, rng), options.keep) for _ in targets]
-    fits = [
-        fit_perceptron(design, signs, options, labels=labels, state=state, watch=watch)
-        for (signs, labels), state in zip(targets, starts, strict=True)
-    ]
-    result = join_results([fit.result for fit in fits], rows.labels)
-    tie, details = predicted_tie(options), {"fits": fits}
-    return Fitted(options, result, classes.values, tie=tie, no_inference=NO_INFERENCE, details=details)
+        rng = np.random.default_rng(options.random_state)
+        starts = [_first_state(problem, options, rng) for problem in problems]
+    fits = [fit_perceptron(each, options, state, watch) for each, state in zip(problems, starts, strict=True)]
+    result = join_results([result for result, _ in fits], weighted.labels)
+    tie, details = predicted_tie(options), {"states": [state for _, state in fits]}
+    return Fitted(options, result, weighted.class_targets.values, tie=tie, no_inference=NO_INFERENCE, details=details)
+
+
+def _first_state(problem: Problem, options: PerceptronOptions, rng: np.random.Generator) -> PerceptronState:
+    return PerceptronState(start_weights(options.start, problem.design.shape[1], rng), options.keep)
 
 
 def predicted_tie(options: VisitOptions) -> Side:
@@ -133,41 +120,30 @@ def predicted_tie(options: VisitOptions) -> Side:
 
 
 def fit_perceptron(
-    design: Design,
-    signs: Floats,
-    options: PerceptronOptions,
-    *,
-    labels: tuple[Any, Any] = (-1, 1),
-    state: PerceptronState | None = None,
-    watch: Watch | None = None,
-) -> PerceptronFit:
-    """Fit signs ±1; from an earlier state, make exactly one pass."""
-    partial = state is not None
-    rng, rule = np.random.default_rng(options.random_state), update_rule(options)
+    problem: Problem, options: PerceptronOptions, state: PerceptronState | None = None, watch: Watch | None = None
+) -> tuple[FitResult, PerceptronState]:
+    """Fit signs ±1; from an earlier state, make exactly one pass. The state is that from which a fit can continue."""
+    rng, rule, partial = np.random.default_rng(options.random_state), update_rule(options), state is not None
     if state is None:
-        state = PerceptronState(start_weights(options.start, design.shape[1], rng), options.keep)
+        state = _first_state(problem, options, rng)
     else:
         state.begin_record()
         options = replace(options, max_passes=1)
-    radius, problem = row_radius(design), Problem(design, signs, PerceptronLoss())
+    radius = row_radius(problem.design)
     solver: Solver = PerceptronSolver(rule, options.order, options.max_updates, options.max_passes, rng)
     if options.update == "batch":
         solver = BatchPerceptron(rule)
-    rules = _rules(options, design.shape[0], partial)
-    check = InfeasibilityCheck(solver, rule, rules, labels)
+    rules = _rules(options, problem.design.shape[0], partial)
+    check = InfeasibilityCheck(solver, rule, rules)
     if options.on_overlap == "stop" and not partial:
         solver, rules = check, check.rules
     walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
-    certificate = _certify(problem, rule, state, walk, radius, labels)
-    ballot = Ballot(*state.ballot()) if options.keep == "vote" else None
-    stride = 1 if ballot is None else -(-design.shape[0] * len(ballot.counts) // VOTES_COUNTED)
-    sampled = problem if stride == 1 else problem.subsample(stride)
-    scores = _scores(sampled.design, state, ballot, options.tie)
-    result = _result(sampled, options, state, walk, certificate, scores)
+    certificate = _certify(problem, rule, state, walk, radius)
+    result = _result(problem, options, state, walk, certificate)
     if check.certificate is not None and walk.status is not Status.CONVERGED:
         proof = check.certificate if check.infeasible else None
         result = replace(result, overlap=proof, message=f"{result.message}; {check.message}")
-    return PerceptronFit(result, state, ballot, options.tie)
+    return result, state
 
 
 def _rules(options: PerceptronOptions, n: int, partial: bool) -> tuple[Rule, ...]:
@@ -182,7 +158,7 @@ def _rules(options: PerceptronOptions, n: int, partial: bool) -> tuple[Rule, ...
 
 
 def _certify(
-    problem: Problem, rule: UpdateRule, state: PerceptronState, walk: Run, radius: float, labels: tuple[Any, Any]
+    problem: Problem, rule: UpdateRule, state: PerceptronState, walk: Run, radius: float
 ) -> MistakesCertificate:
     separator, record = _best_separator(problem, state, radius, walk.status), state.record
     single = rule.update == "single"
@@ -195,7 +171,7 @@ def _certify(
         coef=state.coef.copy(),
         converged=walk.status is Status.CONVERGED,
         fit_intercept=problem.design.virtual,
-        labels=labels,
+        labels=problem.labels,
         n_rows=problem.design.shape[0],
         margin=separator.margin if separator.weights is not None else None,
         separator=separator.weights,
@@ -218,8 +194,11 @@ def _best_separator(problem: Problem, state: PerceptronState, radius: float, sta
     return computed if computed.weights is not None and computed.margin > own.margin else own
 
 
-def _scores(design: Design, state: PerceptronState, ballot: Ballot | None, tie: Tie) -> Floats:
-    return design.matvec(state.kept()) if ballot is None else design.gather(_vote, ballot, tie)
+def scores(design: Design, state: PerceptronState, tie: Tie) -> Floats:
+    """Return the score of each row or, with keep="vote", the mean vote, weighted by the visits survived."""
+    if state.keep != "vote":
+        return design.matvec(state.kept())
+    return design.gather(_vote, Ballot(*state.ballot()), tie)
 
 
 def _vote(block: Block, ballot: Ballot, tie: Tie) -> Floats:
@@ -232,21 +211,20 @@ def _vote(block: Block, ballot: Ballot, tie: Tie) -> Floats:
 
 
 def _result(
-    problem: Problem,
-    options: PerceptronOptions,
-    state: PerceptronState,
-    walk: Run,
-    certificate: MistakesCertificate,
-    scores: Floats,
+    problem: Problem, options: PerceptronOptions, state: PerceptronState, walk: Run, certificate: MistakesCertificate
 ) -> FitResult:
+    voters = state.updates + 1 if options.keep == "vote" else 0
+    stride = max(1, -(-certificate.n_rows * voters // VOTES_COUNTED))
+    problem = problem if stride == 1 else problem.subsample(stride)
     coef, design, y, virtual = state.kept(), problem.design, problem.y, int(problem.design.virtual)
-    wrong = int((predicted_signs(scores, options.tie) != y).sum())
+    row_scores = scores(design, state, options.tie)
+    wrong = int((predicted_signs(row_scores, options.tie) != y).sum())
     return FitResult(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=walk.status,
         message=run_message(walk.status, options, state, certificate, (wrong, len(y), certificate.n_rows)),
-        objective=float(problem.loss.value(scores, y).mean()),
+        objective=float(problem.loss.value(row_scores, y).mean()),
         passes=walk.passes,
         seconds=walk.seconds,
         certificate=certificate,
@@ -309,10 +287,8 @@ class InfeasibilityCheck:
 
     needs: ClassVar[Needs] = Needs()  # those of its solver are checked before the first step
 
-    def __init__(
-        self, solver: Solver, update_rule: UpdateRule, limits: Sequence[Rule], labels: tuple[Any, Any]
-    ) -> None:
-        self.solver, self.update_rule, self.limits, self.labels = solver, update_rule, limits, labels
+    def __init__(self, solver: Solver, update_rule: UpdateRule, limits: Sequence[Rule]) -> None:
+        self.solver, self.update_rule, self.limits = solver, update_rule, limits
         self.certificate: SeparabilityCertificate | None = None
         self.infeasible = False
         self.updates = 0
@@ -344,7 +320,7 @@ class InfeasibilityCheck:
         for step in self.solver.steps(problem, start):
             if self.certificate is None and first_met(due, step.facts) not in {None, Status.CONVERGED}:
                 self.updates = int(step.facts["updates"])
-                self.certificate = check_signs(problem.design, problem.y, self.labels)
+                self.certificate = check_signs(problem.design, problem.y, problem.labels)
                 self.infeasible = self._is_infeasible(self.certificate, problem)
             checked = {"judged": self.certificate is not None, "infeasible": self.infeasible}
             yield replace(step, facts={**step.facts, **checked})

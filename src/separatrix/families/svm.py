@@ -11,26 +11,16 @@ Cost: that of the fit, one pass and a sort.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from separatrix.arrays import Bools, Floats, Ints
+from separatrix.arrays import Bools, Ints
 from separatrix.certificates.bounds import DualBound
 from separatrix.certificates.optimality import OptimalityCertificate
-from separatrix.design.base import Design
 from separatrix.errors import OptionError
-from separatrix.families.base import (
-    Fitted,
-    TrainingRows,
-    WeightedRows,
-    binary_targets,
-    convex_options,
-    join_results,
-    weigh,
-)
+from separatrix.families.base import Fitted, TrainingRows, convex_options, join_results, weigh
 from separatrix.families.options import SVMOptions
-from separatrix.families.penalised import choose_penalty, cv_provenance, scale_rows
+from separatrix.families.penalised import penalise, scale_rows
 from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex, linear_result
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
@@ -50,20 +40,17 @@ def fit(rows: TrainingRows, options: SVMOptions, watch: Watch | None = None) -> 
         raise OptionError("strength=0.0 is out of range; give a finite number above 0")
     scaled = scale_rows(rows.ordered(options.positive), options.scaling)
     weighted = weigh(scaled.rows, intercept=options.fit_intercept, class_weight=options.class_weight)
-    unpenalised, convex = _problems(weighted, options), convex_options(options)
-    chosen, classes = choose_penalty(unpenalised, options, options.l1_ratio), weighted.class_targets
-    parts = [
-        fit_svm(problem, convex, labels=labels, class_weights=weighted.weights_of(labels), watch=watch)
-        for problem, (_, labels) in zip(chosen.applied(unpenalised), binary_targets(classes), strict=True)
-    ]
-    pairs, indices = zip(unpenalised, parts, strict=True), weighted.sample.indices
-    support = np.flatnonzero(np.any([inside_margin(each.design, each.y, part) for each, part in pairs], axis=0))
-    joined = join_results([_over_all_rows(part, indices) for part in parts], weighted.labels)
+    penalised = penalise(scaled, weighted.binary_problems(LOSSES[options.loss]), options)
+    convex, indices = convex_options(options), weighted.sample.indices
+    parts = [fit_svm(problem, convex, watch) for problem in penalised.problems]
+    pairs = zip(penalised.problems, parts, strict=True)
+    support = np.flatnonzero(np.any([inside_margin(problem, part) for problem, part in pairs], axis=0))
+    result = join_results([_over_all_rows(part, indices) for part in parts], weighted.labels)
     return Fitted(
         options,
-        replace(scaled.in_units(joined), provenance={**joined.provenance, **cv_provenance(options, chosen.cv)}),
-        classes.values,
-        **chosen.facts(scaled),
+        penalised.in_units(result, options),
+        weighted.class_targets.values,
+        **penalised.facts,
         no_inference=NO_INFERENCE,
         details={"support": support if indices is None else indices[support]},
     )
@@ -71,18 +58,14 @@ def fit(rows: TrainingRows, options: SVMOptions, watch: Watch | None = None) -> 
 
 def problems(rows: TrainingRows, options: SVMOptions) -> list[Problem]:
     """Return the unpenalised problems: one, or one per class against the rest."""
-    return _problems(weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight), options)
+    weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
+    return weighted.binary_problems(LOSSES[options.loss])
 
 
-def _problems(rows: WeightedRows, options: SVMOptions) -> list[Problem]:
-    targets = binary_targets(rows.class_targets)
-    return [Problem(rows.design, target.signs, LOSSES[options.loss], weights=rows.weights) for target in targets]
-
-
-def inside_margin(design: Design, signs: Floats, part: FitResult) -> Bools:
+def inside_margin(problem: Problem, part: FitResult) -> Bools:
     """Return which rows are on or inside the margin of a score, in one pass."""
-    coef = np.append(np.full(int(design.virtual), float(part.intercept)), part.coef)
-    return np.asarray(signs * design.matvec(coef) <= 1.0 + MARGIN_TOLERANCE)
+    coef = np.append(np.full(int(problem.design.virtual), float(part.intercept)), part.coef)
+    return np.asarray(problem.y * problem.design.matvec(coef) <= 1.0 + MARGIN_TOLERANCE)
 
 
 def _over_all_rows(result: FitResult, indices: Ints | None) -> FitResult:
@@ -93,22 +76,13 @@ def _over_all_rows(result: FitResult, indices: Ints | None) -> FitResult:
     return replace(result, certificate=replace(certificate, dual_rows=indices[certificate.dual_rows]))
 
 
-def fit_svm(
-    problem: Problem,
-    options: ConvexOptions,
-    *,
-    labels: tuple[Any, Any],
-    class_weights: tuple[float, ...] | None = None,
-    watch: Watch | None = None,
-) -> FitResult:
-    """Fit signs ±1 (labels: negative, positive)."""
+def fit_svm(problem: Problem, options: ConvexOptions, watch: Watch | None = None) -> FitResult:
+    """Fit signs ±1."""
     fit = fit_convex(problem, options, watch=watch)
     if problem.design.virtual and not problem.loss.has_curvature:
         fit = _with_middle_intercept(fit)
     provenance = {"strength": problem.penalty.quadratic, "loss": problem.loss.name}
-    result = linear_result(problem, fit, options, labels=labels, provenance=provenance)
-    assert isinstance(result.certificate, OptimalityCertificate)
-    return replace(result, certificate=replace(result.certificate, class_weights=class_weights))
+    return linear_result(problem, fit, options, provenance)
 
 
 def _with_middle_intercept(fit: ConvexFit) -> ConvexFit:

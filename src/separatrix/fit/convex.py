@@ -24,19 +24,17 @@ from separatrix.arrays import Floats
 from separatrix.certificates.bounds import DualBound, dual_bound
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.design.build import row_radius
-from separatrix.errors import NeedsError, counted, require_choice, require_count, require_number
+from separatrix.errors import NeedsError, counted
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.problem import Problem, shift_intercept
 from separatrix.solvers.base import Solver, Step, check_needs
 from separatrix.solvers.coordinate import Coordinate
 from separatrix.solvers.dual_coordinate import DualCoordinate
-from separatrix.solvers.gradient import STOPPING_FACTS, Gradient
+from separatrix.solvers.gradient import STOPPING_FACTS, Descent, Gradient
 from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import LBFGS, has_subsample
-from separatrix.solvers.newton import Newton
-from separatrix.solvers.newton_cg import NewtonCG
-from separatrix.solvers.rates import Descent
+from separatrix.solvers.newton import Newton, NewtonCG
 from separatrix.solvers.stochastic import Stochastic
 
 NEWTON_COEFFICIENTS = 1500  # up to which a Hessian can be factored in each step
@@ -100,12 +98,6 @@ class ConvexOptions(NamedTuple):
     solver: Solver | None = None
     stop: Stop = "gap"
     keep_iterates: bool = False
-
-    @classmethod
-    def named(cls, solver: str, tol: float, max_passes: int) -> ConvexOptions:
-        """Return the user's options, checked; the solver by its name, or "auto"."""
-        chosen = SOLVERS.get(require_choice("solver", solver, ("auto", *SOLVERS)))
-        return cls(require_number("tol", tol, above=0.0), require_count("max_passes", max_passes), chosen)
 
 
 @dataclass(frozen=True)
@@ -318,18 +310,15 @@ class _GapCheck:
 
 
 def linear_result(
-    problem: Problem,
-    fit: ConvexFit,
-    options: ConvexOptions,
-    *,
-    labels: tuple[Any, ...] | None = None,
-    provenance: Mapping[str, Any] | None = None,
+    problem: Problem, fit: ConvexFit, options: ConvexOptions, provenance: Mapping[str, Any] | None = None
 ) -> FitResult:
     """Return the result of a fit: coef (p,) and a scalar intercept, or (K, p) and (K,) for a softmax."""
     fit = with_measured_objective(fit, options)
     design, virtual = problem.design, int(problem.design.virtual)
     coef = fit.coef
     intercept = coef[0] if virtual else np.zeros(coef.shape[1:])
+    labels, tol, dual = problem.labels, options.tol, fit.dual
+    certificate = OptimalityCertificate.of(problem, coef, fit.bound, labels=labels, tolerance=tol, dual=dual)
     return FitResult(
         coef=coef[virtual:].T if coef.ndim == 2 else coef[virtual:],
         intercept=np.asarray(intercept),
@@ -338,9 +327,7 @@ def linear_result(
         objective=fit.bound.primal,
         passes=fit.walk.passes,
         seconds=fit.walk.seconds,
-        certificate=OptimalityCertificate.of(
-            problem, coef, fit.bound, labels=labels, tolerance=options.tol, dual=fit.dual
-        ),
+        certificate=replace(certificate, class_weights=problem.class_weights),
         trace=fit.walk.trace(),
         facts={"gap": fit.bound.gap, "relative_gap": fit.bound.relative_gap, "rows": design.shape[0]},
         provenance={"names": list(design.names), "solver": fit.reason, **problem.penalty.options, **(provenance or {})},

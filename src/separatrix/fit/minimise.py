@@ -24,8 +24,7 @@ from separatrix.arrays import Floats
 from separatrix.design.base import Expansion
 from separatrix.errors import ConvergenceWarning, DataError, counted, require_choice, require_number
 from separatrix.fit.result import AtLeast, AtMost, Status, StepLog, first_met
-from separatrix.solvers.gradient import DIVERGING_RISES, STOPPING_FACTS, DescentProgress, descend
-from separatrix.solvers.rates import KnownRate
+from separatrix.solvers.gradient import DIVERGING_RISES, STOPPING_FACTS, DescentProgress, KnownRate, descend
 
 TRACED = ("step_length", "change", "curvature")
 

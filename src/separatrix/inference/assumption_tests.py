@@ -24,17 +24,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-import scipy.special
+from scipy.special import ndtr, stdtr
 
 from separatrix.arrays import Floats
 from separatrix.design.base import one_blas_thread
 from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.influence import Influence
-from separatrix.inference.table import chi2_probability
+from separatrix.inference.table import Measure, chi2_probability, f_test
 
 NEGLIGIBLE = 1e-10  # residual of a dependent column, relative to its length
 EXACT_ROWS = 2000  # up to which the exact distribution is used
@@ -47,33 +46,28 @@ RESOLUTION = 1e-13  # smallest p-value distinguished from 0
 FIRST_POINT, LAST_POINT = -3.75, 90.0  # range of s; below it u is less than 1e-19 of its unit
 
 
-class DurbinWatson(NamedTuple):
-    """The statistic, and its one-sided p-values against positive and negative correlation."""
+def durbin_watson(rows: Influence) -> tuple[Measure, Measure, Measure]:
+    """Return the test of the residuals in row order, two-sided, against positive and against negative correlation.
 
-    statistic: float
-    p_positive: float
-    p_negative: float
-    exact: bool
-
-    @property
-    def p_value(self) -> float:
-        """The two-sided p-value, twice the smaller one."""
-        return min(1.0, 2.0 * min(self.p_positive, self.p_negative))
-
-
-def durbin_watson(rows: Influence) -> DurbinWatson:
-    """Return the test of the residuals in row order; precision weights scale rows and residuals by their roots."""
+    Precision weights scale rows and residuals by their roots.
+    """
     scaled = rows.scaled
     steps = np.diff(scaled)
     statistic = float(steps @ steps) / float(scaled @ scaled)
     if len(scaled) <= EXACT_ROWS:
         with one_blas_thread():
             below = _exact_probability(rows, statistic)
-        return DurbinWatson(statistic, max(below, RESOLUTION), max(1.0 - below, RESOLUTION), exact=True)
-    mean, deviation = _moments(rows)
-    distance = (statistic - mean) / deviation
-    below, above = (float(scipy.special.ndtr(z)) for z in (distance, -distance))
-    return DurbinWatson(statistic, below, above, exact=False)
+        p_values, how = (max(below, RESOLUTION), max(1.0 - below, RESOLUTION)), "exact"
+    else:
+        mean, deviation = _moments(rows)
+        distance = (statistic - mean) / deviation
+        p_values, how = (float(ndtr(distance)), float(ndtr(-distance))), "normal approximation"
+    two_sided = Measure("Durbin–Watson", statistic, min(1.0, 2.0 * min(p_values)), how)
+    positive, negative = (
+        Measure(f"against {sign} correlation", statistic, p_value, f"one-sided, {how}")
+        for sign, p_value in zip(("positive", "negative"), p_values, strict=True)
+    )
+    return two_sided, positive, negative
 
 
 def _exact_probability(rows: Influence, statistic: float) -> float:
@@ -162,39 +156,7 @@ def _difference_grams(rows: Influence) -> tuple[Floats, Floats]:
     return once, twice
 
 
-class TestResult(NamedTuple):
-    """A statistic, its degrees of freedom (`residual_freedom` is None for χ²), and its p-value."""
-
-    statistic: float
-    freedom: float
-    residual_freedom: float | None
-    p_value: float
-
-
-class BreuschPagan(NamedTuple):
-    """Both forms of the test; the studentised one does not assume normal errors."""
-
-    studentised: TestResult
-    original: TestResult
-
-
-class JarqueBera(NamedTuple):
-    """The test, and the skewness and excess kurtosis it is computed from."""
-
-    test: TestResult
-    skewness: float
-    excess_kurtosis: float
-
-
-class Outlier(NamedTuple):
-    """The row with the largest studentised residual, and its Bonferroni p-value."""
-
-    row: int
-    studentised: float
-    p_value: float
-
-
-def reset(rows: Influence) -> TestResult | None:
+def reset(rows: Influence) -> Measure | None:
     """Return the F test of squares and cubes of the fitted values; None if the columns span them."""
     deviations = rows.fitted - (float(rows.fitted.mean()) if rows.problem.design.virtual else 0.0)  # the same test
     deviations = deviations / (float(np.abs(deviations).max()) or 1.0)
@@ -212,11 +174,14 @@ def reset(rows: Influence) -> TestResult | None:
     explained = basis.T @ residuals
     remainder = residuals - basis @ explained
     statistic = float(explained @ explained) / count / (float(remainder @ remainder) / freedom)
-    return TestResult(statistic, count, freedom, float(scipy.special.fdtrc(count, freedom, statistic)))
+    return f_test("RESET F", statistic, count, freedom)
 
 
-def breusch_pagan(rows: Influence) -> BreuschPagan | None:
-    """Return the test that the columns do not explain the squared residuals; None without a column."""
+def breusch_pagan(rows: Influence) -> tuple[Measure, Measure] | None:
+    """Return the test that the columns do not explain the squared residuals; None without a column.
+
+    The studentised form comes first; the original one assumes normal errors.
+    """
     squares = rows.scaled**2
     mean = rows.rss / rows.n
     deviations = squares - mean
@@ -231,7 +196,8 @@ def breusch_pagan(rows: Influence) -> BreuschPagan | None:
         return None
     gain = float(rows.counts @ (explained * explained))
     studentised = rows.n * gain / float(rows.counts @ (deviations * deviations))
-    return BreuschPagan(*(_chi_squared(value, freedom) for value in (studentised, 0.5 * gain / mean**2)))
+    original = _chi2_test("original Breusch–Pagan", 0.5 * gain / mean**2, freedom)
+    return _chi2_test("studentised Breusch–Pagan", studentised, freedom), original
 
 
 def _project_off_columns(rows: Influence, values: Floats) -> tuple[Floats, int]:
@@ -246,27 +212,28 @@ def _project_off_columns(rows: Influence, values: Floats) -> tuple[Floats, int]:
     return residuals - ones * (float(rows.counts @ (ones * residuals)) / length), rank
 
 
-def jarque_bera(rows: Influence) -> JarqueBera:
-    """Return the test that the residuals are normal."""
+def jarque_bera(rows: Influence) -> tuple[Measure, Measure, Measure]:
+    """Return the test that the residuals are normal, their skewness and their excess kurtosis."""
     deviations = rows.scaled - float(rows.counts @ rows.scaled) / rows.n
     squares = deviations * deviations
     powers = squares, squares * deviations, squares**2
     variance, third, fourth = (float(rows.counts @ power) / rows.n for power in powers)
     skewness, excess = third / variance**1.5, fourth / variance**2 - 3.0
-    test = _chi_squared(rows.n * (skewness**2 + excess**2 / 4.0) / 6.0, 2)
-    return JarqueBera(test, skewness, excess)
+    test = _chi2_test("Jarque–Bera", rows.n * (skewness**2 + excess**2 / 4.0) / 6.0, 2)
+    return test, Measure("skewness", skewness), Measure("excess kurtosis", excess)
 
 
-def outlier(rows: Influence) -> Outlier | None:
-    """Return the row with the largest studentised residual; None if there are no studentised residuals."""
+def outlier(rows: Influence) -> tuple[int, Measure] | None:
+    """Return the largest studentised residual, its row first, with Bonferroni's p-value; None if there are none."""
     sizes = np.abs(rows.studentised)
     if np.isnan(sizes).all():
         return None
     row = int(np.nanargmax(sizes))
-    tail = 2.0 * float(scipy.special.stdtr(rows.degrees_of_freedom - 1.0, -float(sizes[row])))
-    return Outlier(row, float(rows.studentised[row]), min(1.0, rows.n * tail))
+    p_value = min(1.0, rows.n * 2.0 * float(stdtr(rows.degrees_of_freedom - 1.0, -float(sizes[row]))))
+    label = f"{rows.name(row)}; Bonferroni p"
+    return row, Measure("largest studentised residual", float(rows.studentised[row]), p_value, label)
 
 
-def _chi_squared(statistic: float, freedom: int) -> TestResult:
-    p_value = chi2_probability(statistic, freedom) if math.isfinite(statistic) else math.nan
-    return TestResult(statistic, freedom, None, p_value)
+def _chi2_test(name: str, statistic: float, df: int) -> Measure:
+    p_value = chi2_probability(statistic, df) if math.isfinite(statistic) else math.nan
+    return Measure(name, statistic, p_value, f"on {df} degrees of freedom")

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from separatrix.errors import counted
-from separatrix.inference.assumption_tests import TestResult, breusch_pagan, durbin_watson, jarque_bera, outlier, reset
+from separatrix.inference.assumption_tests import breusch_pagan, durbin_watson, jarque_bera, outlier, reset
 from separatrix.inference.eligibility import Refusal
 from separatrix.inference.influence import Inflation, Influence, influence, variance_inflation
 from separatrix.inference.table import Measure, SheetRecord, find_named
@@ -65,6 +65,13 @@ SENTENCES: Mapping[str, Mapping[Judgement, str]] = {
         "doubtful": "{finding}: unusual for a normal distribution; {remedy}{rough}",
         "contradicted": "{finding}: not normal; {remedy}; see the Q–Q plot, and try a logarithm of the target{rough}",
     },
+}
+FINDINGS = {  # of the measures, by number
+    "linearity": "adding squares and cubes of the fitted values (RESET F = {0.value:.3g}, {p})",
+    "independence": "Durbin–Watson is {0.value:.3g}, where 2 is independence ({p}, {0.detail})",
+    "equal variance": "regressing the squared residuals on the columns (studentised Breusch–Pagan {0.value:.3g}, {p})",
+    "normality": "the residuals have skewness {1.value:.2g} and excess kurtosis {2.value:.2g} (Jarque–Bera"
+    " {0.value:.3g}, {p})",
 }
 REMEDIES = {
     "independence": 'for rows in an order of time or place, model it, or use covariance="newey_west"; otherwise it is'
@@ -201,8 +208,7 @@ def check_linearity(rows: Influence) -> AssumptionCheck:
     test = None if rows.absent else reset(rows)
     if test is None:
         return _unchecked("linearity", "RESET F", rows.absent or Refusal.POWERS_SPANNED())
-    finding = f"adding squares and cubes of the fitted values (RESET F = {test.statistic:.3g}, {_p(test.p_value)})"
-    return _judged("linearity", (_measure("RESET F", test),), finding)
+    return _judged("linearity", (test,))
 
 
 def check_independence(rows: Influence) -> AssumptionCheck:
@@ -214,65 +220,41 @@ def check_independence(rows: Influence) -> AssumptionCheck:
         reason = Refusal.ONE_DEGREE()
     if reason:
         return _unchecked("independence", "Durbin–Watson", reason)
-    test = durbin_watson(rows)
-    how = "exact" if test.exact else "normal approximation"
-    measures = (
-        Measure("Durbin–Watson", test.statistic, test.p_value, f"(2 if independent; two-sided p {how})"),
-        Measure("against positive correlation", test.statistic, test.p_positive, f"(one-sided p {how})"),
-        Measure("against negative correlation", test.statistic, test.p_negative, f"(one-sided p {how})"),
-    )
-    finding = f"Durbin–Watson is {test.statistic:.3g}, where 2 is independence ({_p(test.p_value)}, {how})"
-    return _judged("independence", measures, finding, sign="positively" if test.statistic < 2.0 else "negatively")
+    measures = durbin_watson(rows)
+    return _judged("independence", measures, sign="positively" if (measures[0].value or 0.0) < 2.0 else "negatively")
 
 
 def check_equal_variance(rows: Influence) -> AssumptionCheck:
     """Check equal variance by the studentised Breusch–Pagan test."""
-    tests = None if rows.absent else breusch_pagan(rows)
-    if tests is None:
+    measures = None if rows.absent else breusch_pagan(rows)
+    if measures is None:
         return _unchecked("equal variance", "Breusch–Pagan", rows.absent or Refusal.NO_COLUMN())
-    measures = tuple(_measure(f"{kind} Breusch–Pagan", test) for kind, test in tests._asdict().items())
-    statistic, p_value = tests.studentised.statistic, _p(tests.studentised.p_value)
-    finding = f"regressing the squared residuals on the columns (studentised Breusch–Pagan {statistic:.3g}, {p_value})"
-    return _judged("equal variance", measures, finding)
+    return _judged("equal variance", measures)
 
 
 def check_normality(rows: Influence) -> AssumptionCheck:
     """Check normality by the Jarque–Bera test."""
     if rows.absent:
         return _unchecked("normality", "Jarque–Bera", rows.absent)
-    test, skewness, excess = jarque_bera(rows)
-    measures = (
-        _measure("Jarque–Bera", test),
-        Measure("skewness", skewness, detail="(0 if normal)"),
-        Measure("excess kurtosis", excess, detail="(0 if normal)"),
-    )
     rough = f"; with {counted(int(rows.n), 'row')} the test is rough" if rows.n < FEW_ROWS else ""
-    finding = (
-        f"the residuals have skewness {skewness:.2g} and excess kurtosis {excess:.2g} (Jarque–Bera"
-        f" {test.statistic:.3g}, {_p(test.p_value)})"
-    )
-    return _judged("normality", measures, finding, rough=rough)
+    return _judged("normality", jarque_bera(rows), rough=rough)
 
 
 def check_outliers(rows: Influence) -> AssumptionCheck:
     """Check for outliers and influential rows, the only trace of infinite moments in a sample."""
     steepest = int(rows.leverage.argmax())
-    leverage_measure = Measure("largest leverage", float(rows.leverage[steepest]), detail=f"({rows.name(steepest)})")
+    leverage = Measure("largest leverage", float(rows.leverage[steepest]), detail=rows.name(steepest))
     extreme = None if rows.absent else outlier(rows)
     if extreme is None:
-        return _unchecked(OUTLIERS, "Cook's distance", rows.absent or Refusal.NO_STUDENTISED(), leverage_measure)
-    row, studentised, p_value = extreme
+        return _unchecked(OUTLIERS, "Cook's distance", rows.absent or Refusal.NO_STUDENTISED(), leverage)
+    row, residual = extreme
     cook = rows.cooks_distance
     top, decisive = int(np.nanargmax(cook)), np.flatnonzero(np.isnan(cook))
-    largest = float(cook[top])
-    measures = (
-        leverage_measure,
-        Measure("largest Cook's distance", largest, detail=f"({rows.name(top)})"),
-        Measure("largest studentised residual", studentised, p_value, f"({rows.name(row)}; Bonferroni p)"),
-    )
+    largest, p_value = float(cook[top]), float(residual.p_value or 0.0)
+    measures = leverage, Measure("largest Cook's distance", largest, detail=rows.name(top)), residual
     text = (
         f"the largest Cook's distance is {largest:.2g} ({rows.name(top)}), the largest studentised residual"
-        f" {studentised:.3g} ({rows.name(row)}, Bonferroni {_p(p_value)})"
+        f" {residual.value:.3g} ({rows.name(row)}, Bonferroni {_p(p_value)})"
     )
     verdict = _verdict(max(p_value, CONTRADICTED))  # no finite sample refutes a finite variance
     if decisive.size or largest > LARGE_COOK:
@@ -287,11 +269,11 @@ def check_outliers(rows: Influence) -> AssumptionCheck:
     return AssumptionCheck(OUTLIERS, ASSUMPTIONS[OUTLIERS], measures, p_value, verdict, _sentence(text))
 
 
-def _judged(name: str, measures: tuple[Measure, ...], finding: str, **words: str) -> AssumptionCheck:
+def _judged(name: str, measures: tuple[Measure, ...], **words: str) -> AssumptionCheck:
     """Return the check whose verdict is by the p-value of the first measure."""
     p_value = measures[0].p_value
     assert p_value is not None  # every test has one
-    verdict = _verdict(p_value)
+    verdict, finding = _verdict(p_value), FINDINGS[name].format(*measures, p=_p(p_value))
     text = SENTENCES[name][verdict].format(finding=finding, remedy=REMEDIES.get(name), **words)
     return AssumptionCheck(name, ASSUMPTIONS[name], measures, p_value, verdict, _sentence(text))
 
@@ -305,11 +287,6 @@ def _verdict(p_value: float) -> Judgement:
     if p_value >= DOUBTFUL:
         return "consistent"
     return "doubtful" if p_value >= CONTRADICTED else "contradicted"
-
-
-def _measure(name: str, test: TestResult) -> Measure:
-    freedom = f"on {test.freedom:g}" + ("" if test.residual_freedom is None else f" and {test.residual_freedom:g}")
-    return Measure(name, test.statistic, test.p_value, f"{freedom} degrees of freedom")
 
 
 def _p(p_value: float) -> str:

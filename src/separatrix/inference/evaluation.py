@@ -23,19 +23,9 @@ import numpy as np
 
 from separatrix.arrays import Floats, Indices
 from separatrix.errors import DataError, require_choice
+from separatrix.inference import evaluation_curves as curves
 from separatrix.inference.eligibility import Refusal
-from separatrix.inference.evaluation_curves import (
-    Binning,
-    Estimate,
-    Ranking,
-    Reliability,
-    make_reliability,
-    mean_auc,
-    mean_estimate,
-    positive_estimate,
-    rank_class,
-    share_estimate,
-)
+from separatrix.inference.evaluation_curves import Binning, Estimate, Ranking, Reliability
 from separatrix.inference.table import JsonRecord, json_values, require_level
 from separatrix.numerics import distinct
 
@@ -123,7 +113,7 @@ def evaluate_classifier(  # noqa: PLR0913  # public arguments
     class_list = np.asarray(classes).tolist()
     first, total, count = len(class_list) - rows.scores.shape[1], rows.weights.sum(), len(class_list)
     rankings = tuple(  # of the second of two classes, or of each of several
-        rank_class(label, rows.scores[:, index], rows.codes == index + first, rows.weights, level)
+        curves.rank_class(label, rows.scores[:, index], rows.codes == index + first, rows.weights, level)
         for index, label in enumerate(class_list[first:])
     )
     shares = np.bincount(rows.codes, rows.weights) / total
@@ -134,10 +124,10 @@ def evaluate_classifier(  # noqa: PLR0913  # public arguments
         classes=tuple(class_list),
         rows=len(rows.codes),
         level=level,
-        accuracy=share_estimate(correct, float(total**2 / (rows.weights @ rows.weights)), level),
+        accuracy=curves.share_estimate(correct, float(total**2 / (rows.weights @ rows.weights)), level),
         log_loss=_log_loss(rows, level),
         brier=_brier(rows, level),
-        auc=mean_auc(rankings, rows.codes, rows.weights, level),
+        auc=curves.mean_auc(rankings, rows.codes, rows.weights, level),
         baseline_accuracy=float(shares.max()),
         baseline_log_loss=float(-present @ np.log(present)),
         confusion=confusion.astype(np.float64).reshape(count, count),
@@ -152,7 +142,7 @@ def _log_loss(rows: _EvaluatedRows, level: float) -> Estimate:
     own = rows.probabilities[np.arange(len(rows.codes)), rows.codes]
     if not own.all():
         return Estimate(math.inf, absent=Refusal.ZERO_PROBABILITY(rows=(own == 0.0).sum()))
-    return mean_estimate(-np.log(own), rows.weights, level, least=0.0)
+    return curves.mean_estimate(-np.log(own), rows.weights, level, least=0.0)
 
 
 def _brier(rows: _EvaluatedRows, level: float) -> Estimate:
@@ -161,16 +151,16 @@ def _brier(rows: _EvaluatedRows, level: float) -> Estimate:
     misses = rows.probabilities.copy()
     misses[np.arange(len(rows.codes)), rows.codes] -= 1.0
     squares = (misses**2).sum(axis=1)
-    return mean_estimate(squares / 2.0 if misses.shape[1] == 2 else squares, rows.weights, level, least=0.0)
+    return curves.mean_estimate(squares / 2.0 if misses.shape[1] == 2 else squares, rows.weights, level, least=0.0)
 
 
 def _reliability(rows: _EvaluatedRows, level: float, binning: Binning) -> Reliability | None:
     if rows.probabilities is None:
         return None
     if rows.probabilities.shape[1] == 2:
-        return make_reliability(rows.probabilities[:, 1], rows.codes == 1, rows.weights, level, binning)
+        return curves.make_reliability(rows.probabilities[:, 1], rows.codes == 1, rows.weights, level, binning)
     own = rows.probabilities[np.arange(len(rows.codes)), rows.predicted]
-    return make_reliability(own, rows.predicted == rows.codes, rows.weights, level, binning)
+    return curves.make_reliability(own, rows.predicted == rows.codes, rows.weights, level, binning)
 
 
 @dataclass(frozen=True)
@@ -215,9 +205,9 @@ def evaluate_regressor(
         r_squared=_r_squared(squares / variance, spread / variance, w, level)
         if variance > 0.0
         else Estimate(None, absent=Refusal.ONE_VALUE()),
-        rmse=_root(positive_estimate(mean_square, squares - mean_square, w, level)),
-        mean_absolute_error=mean_estimate(np.abs(errors), w, level, least=0.0),
-        bias=mean_estimate(errors, w, level),
+        rmse=_root(curves.positive_estimate(mean_square, squares - mean_square, w, level)),
+        mean_absolute_error=curves.mean_estimate(np.abs(errors), w, level, least=0.0),
+        bias=curves.mean_estimate(errors, w, level),
         spread=math.sqrt(variance),
     )
 
@@ -225,7 +215,7 @@ def evaluate_regressor(
 def _r_squared(squares: Any, deviations: Any, weights: Any, level: float) -> Estimate:
     """Return R² from squared errors and squared deviations, both in units of the variance."""
     unexplained = float(weights @ squares / weights.sum())
-    interval = positive_estimate(unexplained, squares - unexplained * deviations, weights, level)
+    interval = curves.positive_estimate(unexplained, squares - unexplained * deviations, weights, level)
     if interval.lower is None or interval.upper is None:
         return Estimate(1.0 - unexplained, absent=interval.absent or Refusal.EQUAL_VALUES())
     return Estimate(1.0 - unexplained, interval.standard_error, 1.0 - interval.upper, 1.0 - interval.lower)

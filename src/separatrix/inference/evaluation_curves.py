@@ -32,6 +32,7 @@ from separatrix.arrays import Bools, Floats, Indices, Ints
 from separatrix.inference.eligibility import Refusal
 from separatrix.inference.table import normal_quantile, student_quantile
 from separatrix.numerics import logit, sigmoid
+from separatrix.rendering.sheet import digits
 
 Binning = Literal["equal_counts", "equal_widths"]
 BINS = 10
@@ -40,7 +41,11 @@ HISTOGRAM_BINS = 20
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its standard error and interval; `absent` says why a number is None."""
+    """A value with its standard error and interval; `absent` says why a number is None.
+
+    >>> str(Estimate(0.25, lower=0.123456, upper=0.4)), str(Estimate(12345.6))
+    ('0.25 (0.1235 to 0.4)', '12,346')
+    """
 
     value: float | None
     standard_error: float | None = None
@@ -49,10 +54,8 @@ class Estimate:
     absent: str = ""
 
     def __str__(self) -> str:
-        value = "–" if self.value is None else f"{self.value:.4g}"
-        if self.lower is None or self.upper is None:
-            return value
-        return f"{value} ({self.lower:.4g} to {self.upper:.4g})"
+        known = self.lower is not None and self.upper is not None
+        return digits(self.value) + (f" ({digits(self.lower)} to {digits(self.upper)})" if known else "")
 
 
 def mean_estimate(values: Floats, weights: Floats, level: float, least: float = -math.inf) -> Estimate:

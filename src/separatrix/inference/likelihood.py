@@ -149,7 +149,6 @@ def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float)
     terms = [_term(fit, contrast, errors, choice.kind, level) for contrast in fit.contrasts]
     return InferenceTable(
         model="softmax" if len(fit.classes) > 2 else "logistic",
-        target="y",
         rows=fit.rows,
         degrees_of_freedom=fit.rows - fit.free,
         level=level,

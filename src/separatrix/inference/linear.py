@@ -27,7 +27,7 @@ from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference.basis import TINY, OrthonormalBasis, wald_statistic
 from separatrix.inference.covariance import CovarianceChoice, WeightKind, count_rows, robust_core
 from separatrix.inference.eligibility import Refusal, aliased, listed, singular_covariance
-from separatrix.inference.table import InferenceTable, Measure, Term, f_probability, require_level, wald_term
+from separatrix.inference.table import InferenceTable, Measure, Term, f_test, require_level, wald_term
 from separatrix.problem import Problem
 
 NEAR_PERFECT = 1e-16  # of the targets' sum of squares: a smaller RSS may be rounding error
@@ -168,7 +168,6 @@ def table_of(facts: LinearFacts, covariance: CoefficientCovariance, level: float
     df = covariance.degrees_of_freedom
     return InferenceTable(
         model="linear",
-        target="y",
         rows=facts.rows,
         degrees_of_freedom=df if df > 0.0 else None,
         level=level,
@@ -244,8 +243,7 @@ def _overall_test(facts: LinearFacts, covariance: CoefficientCovariance) -> Meas
         value = None if covariance.overall is None else covariance.overall / k
     if value is None:
         return Measure("F", None, absent=singular_covariance(k, covariance.choice.group_count))
-    p_value = f_probability(value, k, df)
-    return Measure("F", value, p_value, detail=f"on {k:g} and {df:g} degrees of freedom")
+    return f_test("F", value, k, df)
 
 
 def _conventions(facts: LinearFacts, choice: CovarianceChoice) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -25,25 +24,13 @@ import numpy as np
 from separatrix.arrays import Bools, Floats
 from separatrix.codec import Range, Shape
 from separatrix.design.base import Block, Design
-from separatrix.errors import DataError, OptionError, require_choice
-from separatrix.fit.least_squares import LeastSquaresFit
-from separatrix.inference.basis import OrthonormalBasis, make_basis, squared_lengths, upper_factor
-from separatrix.inference.covariance import WeightKind, choose_covariance
+from separatrix.errors import DataError, require_choice
+from separatrix.inference.basis import OrthonormalBasis, squared_lengths, upper_factor
 from separatrix.inference.eligibility import Refusal, combination
-from separatrix.inference.hypotheses import TestedModel, WaldTest, linear_wald_test
 from separatrix.inference.likelihood import LikelihoodFit
-from separatrix.inference.linear import (
-    CoefficientCovariance,
-    LinearFacts,
-    classical_covariance,
-    find_covariance,
-    linear_facts,
-    table_of,
-)
-from separatrix.inference.refused import Inference
-from separatrix.inference.table import InferenceTable, normal_quantile, require_level, student_quantile
+from separatrix.inference.linear import LinearFacts
+from separatrix.inference.table import normal_quantile, require_level, student_quantile
 from separatrix.numerics import sigmoid
-from separatrix.problem import Problem
 
 RELATION_ROUNDING = 1e-9  # relative to the terms of an exact relation: a row within it satisfies the relation
 IntervalKind = Literal["confidence", "prediction"]
@@ -92,88 +79,21 @@ class PredictionInterval(NamedTuple):
     upper: Floats
 
 
-@dataclass(eq=False)
-class LinearInference(Inference):
-    """Inference for least squares: table, tests, and intervals of predictions.
-
-    It refers to the rows of the fit, without a copy, so that robust covariances can read them again. Without its rows
-    it keeps the facts that classical inference needs.
-    """
-
-    problem: Problem | None
-    fit: LeastSquaresFit
-    weight_kind: WeightKind
-
-    @cached_property
-    def facts(self) -> LinearFacts:
-        """The facts about the targets that the table needs."""
-        assert self.problem is not None  # `without_rows` keeps them
-        return linear_facts(self.problem, self.fit, self.weight_kind)
-
-    @cached_property
-    def basis(self) -> OrthonormalBasis:
-        """The coordinates in which variances of predictions are computed."""
-        assert self.problem is not None  # `without_rows` keeps them
-        return make_basis(self.problem, self.fit)
-
-    def table(
-        self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
-    ) -> InferenceTable:
-        return table_of(self.facts, self._covariance(covariance, groups, lag), level)
-
-    def wald_test(
-        self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
-    ) -> WaldTest:
-        return linear_wald_test(self.facts, self._covariance(covariance, groups, lag), names)
-
-    def tested_model(self) -> TestedModel:
-        facts = self.facts
-        loglik = math.nan if facts.objection else facts.log_likelihood
-        return TestedModel("linear", facts.names, self.fit.rank, loglik, self.problem, facts.objection, facts)
-
-    def intervals(self, level: float) -> Any:
-        raise OptionError(f"a least squares fit has no profile intervals; see summary(level={level:g})")
-
-    def predictions(
-        self, design: Design, kind: str, level: float, covariance: str = "classical", weights: Floats | None = None
-    ) -> PredictionInterval:
-        require_choice("covariance", covariance, ("classical",))
-        chosen: IntervalKind = require_choice("interval", kind, get_args(IntervalKind))
-        fit, level, objection = self.fit, require_level(level), self.facts.objection
-        if objection:
-            raise DataError(objection)
-        if fit.aliased and not fit.relations:
-            raise DataError(Refusal.MORE_COLUMNS())
-        aliases = zip(fit.aliased, fit.relations, strict=True)
-        _refuse_broken(design, [{column: -1.0, **shares} for column, shares in aliases], ALIAS_ROUNDING)
-        df = self.facts.degrees_of_freedom
-        centred, transform = self.basis.transform(design)
-        spread = fit.rss / df * centred.gather(squared_lengths, transform)
-        noise = 0.0 if chosen == "confidence" else fit.rss / df / (1.0 if weights is None else weights)
-        mean = design.matvec(fit.coef)
-        return PredictionInterval(mean, np.sqrt(spread), *_ends(mean, spread + noise, student_quantile(level, df)))
-
-    def score_covariance(self) -> tuple[Covariance | None, str]:
-        covariance = classical_covariance(self.facts)
-        df = covariance.degrees_of_freedom
-        if covariance.objection or not self.fit.estimable.all():
-            return None, covariance.objection or Refusal.NOT_IDENTIFIED()
-        matrix = covariance.matrix if self.facts.virtual else np.pad(covariance.matrix, ((1, 0), (1, 0)))
-        return Covariance(matrix, df, self.fit.rss / df), ""
-
-    def without_rows(self) -> Inference:
-        classical = LinearInference(None, self.fit, self.weight_kind)
-        classical.facts, classical.basis = self.facts, self.basis
-        return classical
-
-    def _covariance(self, covariance: str, groups: Any, lag: int | None) -> CoefficientCovariance:
-        if self.problem is not None:
-            choice = choose_covariance(covariance, self.problem, groups, lag)
-            return find_covariance(self.problem, self.facts, choice)
-        if covariance == "classical" and groups is None and lag is None:
-            return classical_covariance(self.facts)
-        reason = Refusal.ROWS_NOT_SAVED(task=f"covariance={covariance!r}")
-        raise DataError(f'{reason}, or use covariance="classical"')
+def prediction_interval(
+    facts: LinearFacts, basis: OrthonormalBasis, design: Design, kind: object, level: float, weights: Floats | None
+) -> PredictionInterval:
+    """Return the means of a least squares fit for the rows of a design; `weights` are those of new observations."""
+    chosen: IntervalKind = require_choice("interval", kind, get_args(IntervalKind))
+    fit, level, df = facts.fit, require_level(level), facts.degrees_of_freedom
+    if fit.aliased and not fit.relations:
+        raise DataError(Refusal.MORE_COLUMNS())
+    aliases = zip(fit.aliased, fit.relations, strict=True)
+    _refuse_broken(design, [{column: -1.0, **shares} for column, shares in aliases], ALIAS_ROUNDING)
+    centred, transform = basis.transform(design)
+    spread = fit.rss / df * centred.gather(squared_lengths, transform)
+    noise = 0.0 if chosen == "confidence" else fit.rss / df / (1.0 if weights is None else weights)
+    mean = design.matvec(fit.coef)
+    return PredictionInterval(mean, np.sqrt(spread), *_ends(mean, spread + noise, student_quantile(level, df)))
 
 
 def _refuse_broken(design: Design, relations: Sequence[Mapping[int, float]], rounding: float) -> None:

@@ -277,7 +277,6 @@ def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weight
     rows, facts = count_rows(problem, "precision" if weighting else "frequency"), fit.result.facts
     return InferenceTable(
         model="firth",
-        target="y",
         rows=rows,
         degrees_of_freedom=rows - len(fit.intervals),
         level=fit.level,

@@ -94,19 +94,19 @@ class SheetRecord(JsonRecord, ABC):
         return render_html(self.sheet())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InferenceTable(SheetRecord):
     """The coefficients and measures of a fit, with the conventions behind them."""
 
     model: Literal["linear", "logistic", "softmax", "firth"]
-    target: str
+    target: str = "y"
     rows: float
-    degrees_of_freedom: float | None
+    degrees_of_freedom: float | None = None
     level: float
-    covariance: str
+    covariance: str = ""
     statistic: Statistic
     terms: tuple[Term, ...]
-    measures: tuple[Measure, ...]
+    measures: tuple[Measure, ...] = ()
     conventions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -132,7 +132,7 @@ class InferenceTable(SheetRecord):
         size = f"{counted(round(self.rows), 'row')}{freedom}{covariance}"
         return Sheet(
             title=f"{MODEL_TITLES[self.model]} of {self.target}: {size}",
-            grids=tuple(_grids(self, reasons)),
+            grids=tuple(coefficient_grids(self.terms, reasons, self.level, self.statistic, self.target)),
             entries=tuple((measure.name, _measure_text(measure, reasons)) for measure in self.measures),
             lines=(*self.conventions, *self.notes),
             reasons=tuple(reasons.sentences),
@@ -157,17 +157,8 @@ def estimates_only_table(
         for output, coef in coefs
         for name, value in zip(names, coef, strict=True)
     )
-    return InferenceTable(
-        model=model,
-        target="y",
-        rows=rows,
-        degrees_of_freedom=None,
-        level=level,
-        covariance="",
-        statistic="t" if model == "linear" else "z",
-        terms=terms,
-        measures=(),
-    )
+    statistic: Statistic = "t" if model == "linear" else "z"
+    return InferenceTable(model=model, rows=rows, level=level, statistic=statistic, terms=terms)
 
 
 def find_named(kind: str, name: str, records: Iterable[Named]) -> Named:
@@ -200,6 +191,12 @@ def wald_term(name: str, estimate: float, error: float, level: float, *, df: flo
     else:
         p_value, quantile = t_probability(statistic, df), student_quantile(level, df)
     return Term(name, estimate, error, statistic, p_value, estimate - quantile * error, estimate + quantile * error)
+
+
+def f_test(name: str, statistic: float, df: float, residual_df: float) -> Measure:
+    """Return an F statistic with its degrees of freedom and p-value."""
+    detail = f"on {df:g} and {residual_df:g} degrees of freedom"
+    return Measure(name, statistic, f_probability(statistic, df, residual_df), detail)
 
 
 def require_level(level: object) -> float:
@@ -237,12 +234,15 @@ def student_quantile(level: float, df: float) -> float:
     return float(scipy.special.stdtrit(df, 0.5 + level / 2.0))
 
 
-def _grids(table: InferenceTable, reasons: Reasons) -> Iterator[Grid]:
-    with_statistic = any(term.statistic is not None for term in table.terms)
-    ends = interval_heads(table.level)
-    for output, group in groupby(table.terms, key=lambda term: term.output):
-        terms = list(group)
-        heads = ("", "estimate", "std. error", *[table.statistic] * with_statistic, "p", *ends)
+def coefficient_grids(
+    terms: Sequence[Term], reasons: Reasons, level: float, statistic: Statistic = "t", target: str = ""
+) -> Iterator[Grid]:
+    """Yield the coefficients of each class and, if they have any, their odds ratios."""
+    with_statistic = any(term.statistic is not None for term in terms)
+    ends = f"{100.0 * level:g} % CI lower", "upper"
+    heads = ("", "estimate", "std. error", *[statistic] * with_statistic, "p", *ends)
+    for output, group in groupby(terms, key=lambda term: term.output):
+        own = list(group)
         rows = tuple(
             (
                 term.name + reasons.mark(term.absent),
@@ -251,21 +251,16 @@ def _grids(table: InferenceTable, reasons: Reasons) -> Iterator[Grid]:
                 p_text(term.p_value),
                 *map(format_number, (term.lower, term.upper)),
             )
-            for term in terms
+            for term in own
         )
-        yield Grid(heads, rows, "" if output is None else f"{table.target} = {output}")
+        yield Grid(heads, rows, "" if output is None else f"{target} = {output}")
         ratios = tuple(
             (term.name, *map(format_number, (term.ratio, term.ratio_lower, term.ratio_upper)))
-            for term in terms
+            for term in own
             if term.ratio is not None
         )
         if ratios:
             yield Grid(("", "odds ratio", *ends), ratios)
-
-
-def interval_heads(level: float) -> tuple[str, str]:
-    """Return the heads of the columns of a confidence interval."""
-    return f"{100.0 * level:g} % CI lower", "upper"
 
 
 def _measure_text(measure: Measure, reasons: Reasons) -> str:

@@ -21,12 +21,10 @@ from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import DataError, ModelFileError, OptionError
 from separatrix.families.base import Fitted
 from separatrix.families.options import Options
-from separatrix.model.expansion import expansion_of
-from separatrix.model.provenance import describe_arrays
-from separatrix.model.record import Model, build_model
+from separatrix.model.decision_rule import expansion_of
+from separatrix.model.record import Model, build_model, describe_arrays
 from separatrix.model.target import LabelledRows, labelled_rows, open_rows
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import TRUTH_VALUES, Column, Table, category_column, unique_names
+from separatrix.tables.table import TRUTH_VALUES, Column, Table, TableSource, category_column, unique_names
 
 ARRAYS = "arrays"  # the source of a model whose rows were no table
 TARGET = "y"  # of an estimator

@@ -32,11 +32,10 @@ from separatrix.design.kernel_matrix import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel
 from separatrix.errors import OptionError, counted
 from separatrix.model.adopt import arrays_of, as_model, open_for, rows_of, table_model
-from separatrix.model.expansion import KernelExpansion
-from separatrix.model.provenance import data_digest
-from separatrix.model.record import Model
+from separatrix.model.decision_rule import KernelExpansion
+from separatrix.model.record import Model, data_digest
 from separatrix.model.storage import Storage
-from separatrix.tables.source import TableSource
+from separatrix.tables.table import TableSource
 
 ROUNDING = 1e-9  # tolerance, relative to the largest coefficient of a feature, or to the largest score
 NAME = "coefficients"

@@ -1,20 +1,27 @@
-"""Evaluation of a model of any kind: an estimator on X and y, a formula on its data, a table's model on a table.
-
-`evaluated_fit` joins a model to the rows that it was fitted on, as a report needs them.
-"""
+"""Evaluation of a model of any kind: an estimator on X and y, a formula on its data, a table's model on a table."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from separatrix.arrays import Indices
 from separatrix.errors import OptionError
-from separatrix.families.base import order_classes
-from separatrix.inference.evaluation import evaluate_classifier, evaluate_regressor
+from separatrix.inference.evaluation import (
+    ClassifierEvaluation,
+    RegressorEvaluation,
+    evaluate_classifier,
+    evaluate_regressor,
+)
 from separatrix.model.adopt import arrays_of, is_formula, open_for, rows_of, table_model
+from separatrix.model.predictions import Predictions, join_predictions
 from separatrix.model.record import LEVEL, Model
-from separatrix.model.train import Evaluation, TrainedModel, evaluate_predictions, predict_source
-from separatrix.tables.source import TableSource
+from separatrix.model.target import Target
+from separatrix.tables.table import TableSource
+
+Evaluation = ClassifierEvaluation | RegressorEvaluation
+MOST_EVALUATED = 1_000_000  # rows that a model is evaluated on: more would not change a digit shown
 
 
 def evaluate(model: Any, X: Any, y: Any = None, weights: Any = None, *, level: float = LEVEL) -> Evaluation:
@@ -61,18 +68,29 @@ def _evaluate_estimator(model: Any, X: Any, y: Any, weights: Any, level: float) 
     return evaluate_classifier(y, None, model.classes_, weights, scores=model.decision_function(X), **options)
 
 
-def evaluated_fit(model: Model, source: TableSource) -> TrainedModel:
-    """Return a model with its fit and its evaluation on the rows that it was fitted on."""
-    if model.fitted is None:
-        raise OptionError(
-            "a model that was read from a file has no record of its fit; report the model that sx.train returned, or"
-            " use separatrix fit --report"
-        )
-    known, target, _ = rows_of(model, source, model.encoding.missing)
-    if target.classes is not None:
-        positive = model.classes[1] if model.classes is not None and len(model.classes) == 2 else None
-        target = replace(target, classes=order_classes(target.classes, positive))
-    predictions = predict_source(model, known)
-    decisions = (target.reason, *model.fitted.sentences, *model.encoding.decisions())
-    own = evaluate_predictions(predictions, target)
-    return TrainedModel(model, model.fitted, target, decisions, own, None, "", predictions)
+def evaluate_predictions(
+    predictions: Predictions, target: Target, *, seed: int = 0, level: float = LEVEL
+) -> Evaluation:
+    """Return how well predictions fit the target of their rows, on a random sample if there are very many."""
+    rows, y, weights, used = _evaluated_rows(predictions, seed), target.y, target.weights, predictions
+    if rows is not None:
+        y, weights, used = y[rows], None if weights is None else weights[rows], used.take(rows)
+    if used.classes is None:
+        return evaluate_regressor(y, used.scores, weights, level=level)
+    options: dict[str, Any] = {"scores": used.scores, "predicted": used.labels, "level": level}
+    return evaluate_classifier(y, used.probabilities, used.classes, weights, **options)
+
+
+def predict_source(model: Model, source: TableSource) -> Predictions:
+    """Return a model's predictions for all rows of an opened table, without intervals."""
+    return join_predictions([model.predict(block, intervals=False) for block in source.blocks()])
+
+
+def _evaluated_rows(predictions: Predictions, seed: int) -> Indices | None:
+    """Return the rows to evaluate on, in order: those with a prediction, or a sample of them; None for all rows."""
+    predicted = None if predictions.kept is None else np.flatnonzero(predictions.kept)
+    count = len(predictions) if predicted is None else len(predicted)
+    if count <= MOST_EVALUATED:
+        return predicted
+    drawn = np.sort(np.random.default_rng(seed).choice(count, MOST_EVALUATED, replace=False, shuffle=False))
+    return drawn if predicted is None else predicted[drawn]

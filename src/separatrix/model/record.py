@@ -1,144 +1,41 @@
-"""Models of tables: a fitted linear predictor with its encoding, certificate and provenance, and its predictions."""
+"""Models of tables: a fitted predictor with its encoding, certificate and provenance.
+
+The digest in the provenance is the SHA-256 of the encoded matrix and the target. A table that is read and encoded in
+the same way has the same digest. There is no date, so that equal fits give equal files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import platform
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from separatrix.arrays import Bools, Floats, Indices
+from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import Certificate, certificate_from_dict
-from separatrix.design.encode.base import ColumnReport
 from separatrix.design.encode.columns import BooleanEncoding, CategoryEncoding
 from separatrix.design.encode.encoding import Encoded, Encoding
+from separatrix.design.storage import RowStorage, as_storage
 from separatrix.errors import CertificateError, DataError, OptionError, did_you_mean
 from separatrix.families.base import Fitted
 from separatrix.families.options import Task
 from separatrix.inference.prediction import Covariance, Intervals, covariance_intervals
-from separatrix.model.decision_rule import DecisionRule, linear_scores
-from separatrix.model.expansion import KernelExpansion, expansion_of
+from separatrix.model.decision_rule import DecisionRule, KernelExpansion, expansion_of, linear_scores
+from separatrix.model.predictions import Label, Predictions
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import read_table
-from separatrix.tables.table import ColumnKind, Table
+from separatrix.tables.table import ColumnKind, Table, TableSource
 
-Label = str | int | float | bool
+BLOCK = 2**16  # labels hashed at a time
 LEVEL = 0.95  # of intervals
-
-
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """Scores (n,) or (n, K) of `classes` (None for numbers), and what follows from them by the model's rule.
-
-    `intervals` are those of the second class's probability, of the score or of the number, if a covariance is known.
-    `kept` is the mask of the rows with a prediction (None: all); rows left out for a missing cell have the label None
-    and NaN elsewhere. Only the scores are stored: the rest is computed on access.
-    """
-
-    classes: tuple[Label, ...] | None
-    scores: Floats
-    rule: DecisionRule
-    coef: Floats
-    intervals: Intervals | None
-    reports: tuple[ColumnReport, ...]
-    kept: Bools | None = None
-
-    def __len__(self) -> int:
-        return len(self.scores)
-
-    @property
-    def left_out(self) -> int:
-        """The number of rows without a prediction."""
-        return 0 if self.kept is None else int(np.count_nonzero(~self.kept))
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        """The predicted classes, (n,); for numbers the scores."""
-        if self.classes is None:
-            return self.scores
-        labels = label_array(self.classes)[self.rule.classes(self._columns)]
-        if self.kept is not None:
-            labels = labels.astype(object)
-            labels[~self.kept] = None
-        return labels
-
-    def label_counts(self) -> dict[Label, int]:
-        """Return the number of rows per predicted class."""
-        if self.classes is None:
-            return {}
-        places = self.rule.classes(self._columns)
-        counts = np.bincount(places if self.kept is None else places[self.kept], minlength=len(self.classes))
-        return {label: count for label, count in zip(self.classes, counts.tolist(), strict=True) if count}
-
-    @property
-    def probabilities(self) -> Floats | None:
-        """The probabilities of the classes, (n, K), if the model has them."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self.rule.probabilities(self._columns) if self.classes else None
-
-    @property
-    def distance(self) -> Floats | None:
-        """The distance (n,) to the boundary in units of the encoded features; None for numbers and kernels."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self.rule.distances(self._columns, self.coef) if self.classes and len(self.coef) else None
-
-    @property
-    def _columns(self) -> Floats:
-        return self.scores.reshape(len(self.scores), -1)
-
-    def take(self, rows: Indices) -> Predictions:
-        """Return the predictions of some rows, by index, without intervals."""
-        kept = None if self.kept is None else self.kept[rows]
-        return replace(self, scores=self.scores[rows], intervals=None, kept=kept)
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """The irregularities of the table, as sentences."""
-        return tuple(sentence for report in self.reports for sentence in report.sentences)
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """Return all results as named columns (n,), in the order of a file of predictions."""
-        result: dict[str, NDArray[Any]] = {"prediction": self.labels}
-        if (probabilities := self.probabilities) is not None:
-            result |= self._by_class("probability", probabilities)
-        if self.classes is not None:
-            result |= self._by_class("score", self.scores) if self.scores.ndim == 2 else {"score": self.scores}
-        if (distance := self.distance) is not None:
-            result["distance"] = np.where(np.isfinite(distance), distance, np.nan)
-        if self.intervals is not None:
-            result |= {"lower": self.intervals.lower, "upper": self.intervals.upper}
-            if self.intervals.new_lower is not None and self.intervals.new_upper is not None:
-                result |= {"new_lower": self.intervals.new_lower, "new_upper": self.intervals.new_upper}
-        return result
-
-    def _by_class(self, prefix: str, values: Floats) -> dict[str, NDArray[Any]]:
-        return {f"{prefix}_{label}": values[:, place] for place, label in enumerate(self.classes or ())}
-
-
-def join_predictions(parts: Sequence[Predictions], order: Indices | None = None) -> Predictions:
-    """Return the predictions of several parts as one, in the given order of rows, without intervals."""
-    scores = np.concatenate([part.scores for part in parts])
-    kept = None
-    if any(part.kept is not None for part in parts):
-        kept = np.concatenate(
-            [np.ones(len(part), dtype=np.bool_) if part.kept is None else part.kept for part in parts]
-        )
-    joined = replace(parts[0], scores=scores, intervals=None, kept=kept)
-    return joined if order is None else joined.take(order)
-
-
-def label_array(labels: tuple[Label, ...]) -> NDArray[Any]:
-    """Return labels as an array of their common type: integers, floats, booleans, or else objects."""
-    types = {type(label) for label in labels}
-    if types == {int} and all(abs(label) < 2**62 for label in labels if isinstance(label, int)):
-        return np.asarray(labels, dtype=np.int64)
-    if types == {bool}:
-        return np.asarray(labels, dtype=np.bool_)
-    return np.asarray(labels, dtype=np.float64 if types == {float} else object)
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,3 +215,68 @@ def _spread(values: Any, kept: Bools) -> Any:
     result = np.full((len(kept), *values.shape[1:]), np.nan)
     result[kept] = values
     return result
+
+
+# Provenance: the table, its columns and kinds, a digest of the encoded rows, versions and the seed
+
+
+def describe_data(
+    source: TableSource, target: str, X: Any, y: NDArray[Any], *, seed: int | None = None
+) -> dict[str, Any]:
+    """Return the `data` entry of a model file, for a table encoded as X (n, p), in memory or on disk, with target y."""
+    columns = {each.name: {"name": each.name, "kind": each.kind, "format": each.format} for each in source.schema}
+    return {
+        "source": source.source,
+        "rows": int(X.shape[0]),
+        "rows_in_table": source.n_rows,
+        "columns": [each for name, each in columns.items() if name != target],
+        "target": columns[target],
+        "notes": list(source.notes),
+        "sha256": data_digest(X, y),
+        "versions": _versions(),
+        "seed": seed,
+    }
+
+
+def describe_arrays(source: str, names: Sequence[str], rows: int) -> dict[str, Any]:
+    """Return the `data` entry of a model that was fitted to arrays, without a digest of them."""
+    columns = [{"name": name, "kind": "number", "format": ""} for name in names]
+    return {"source": source, "rows": rows, "columns": columns, "versions": _versions()}
+
+
+def data_digest(X: Any, y: NDArray[Any]) -> str:
+    """Return the SHA-256 of a matrix (dense, CSR or on disk) and a target, in hexadecimal."""
+    digest = hashlib.sha256(f"{X.shape[0]} {X.shape[1]}".encode())
+    for part in _parts(as_storage(X)):
+        digest.update(part)
+    if y.dtype.kind in "OUS":
+        for start in range(0, len(y), BLOCK):
+            labels = "\0".join(map(str, y[start : start + BLOCK].tolist()))
+            digest.update((labels if start == 0 else f"\0{labels}").encode("utf-8", "surrogatepass"))
+    else:
+        digest.update(_bytes(y, "<f8"))
+    return digest.hexdigest()
+
+
+def _parts(rows: RowStorage) -> Iterator[memoryview]:
+    """Yield the entries by row; for sparse rows the row starts, the column indices, the entries."""
+    if not rows.sparse:
+        yield from (_bytes(block, "<f8") for _, block in rows.blocks())
+        return
+    yield _bytes(rows.starts, "<i8")
+    yield from (_bytes(block.indices, "<i8") for _, block in rows.blocks())
+    yield from (_bytes(block.data, "<f8") for _, block in rows.blocks())
+
+
+def _bytes(numbers: NDArray[Any], kind: str) -> memoryview:
+    """Return numbers as bytes in row order, the same on every machine."""
+    return np.ascontiguousarray(numbers, dtype=kind).reshape(-1).view(np.uint8).data
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "separatrix": metadata.version("separatrix"),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "python": platform.python_version(),
+    }

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from separatrix.arrays import Bools
 from separatrix.design.build import BlockedRows
 from separatrix.design.encode.base import ColumnReport
-from separatrix.design.encode.blocks import encode_source
-from separatrix.design.encode.encoding import Encoding
+from separatrix.design.encode.encoding import Encoding, encode_source
 from separatrix.design.memory import default_cap
-from separatrix.design.storage import DiskRows, RowStorage, as_storage
+from separatrix.design.storage import DiskRows, as_storage
 from separatrix.errors import DataError, OptionError, require_choice
-from separatrix.tables.source import TableSource
+from separatrix.tables.table import TableSource
 
 if TYPE_CHECKING:
     from separatrix.design.dask.tables import DaskTable
@@ -36,17 +35,31 @@ TABLE_PART = 4  # DuckDB takes at most 1/4,
 MOST_OF_TABLE = 2**29  # and at most these bytes: more does not make it faster
 
 
+class EncodedRows(NamedTuple):
+    """The encoded rows of a table: `X` for a fit, and `stored`, their storage.
+
+    `kept` is the mask of the table's rows that they are, `reports` counts irregular cells.
+    """
+
+    X: Any
+    stored: Any
+    kept: Bools
+    reports: tuple[ColumnReport, ...]
+
+
 @dataclass(frozen=True)
 class Storage:
     """The memory allowed in bytes (None: a share of the free memory), and the engine that runs the passes.
 
-    `scheduler` is the address of a Dask cluster (default: one on this machine), `checkpoint` the folder of the journal.
+    `scheduler` is the address of a Dask cluster (default: one on this machine), `checkpoint` the folder of the journal,
+    which is open, and shared by all fits, within `opened`.
     """
 
     memory: int | None = None
     engine: str = "memory"
     scheduler: str | None = None
     checkpoint: str | None = None
+    journal: Journal | None = None
 
     def __post_init__(self) -> None:
         require_choice("engine", self.engine, ENGINES)
@@ -66,8 +79,8 @@ class Storage:
         return min(self.cap // TABLE_PART, MOST_OF_TABLE)
 
     @contextmanager
-    def opened(self, identity: Mapping[str, str]) -> Iterator[OpenStorage]:
-        """Provide storage within a `with` statement; a checkpoint must have the same `identity`."""
+    def opened(self, identity: Mapping[str, str]) -> Iterator[Storage]:
+        """Provide the storage within a `with` statement; a checkpoint must have the same `identity`."""
         with ExitStack() as stack:
             journal: Journal | None = None
             if self.checkpoint is not None:
@@ -79,7 +92,7 @@ class Storage:
                 from separatrix.design.dask.cluster import open_client  # noqa: PLC0415  # Dask is an extra
 
                 stack.enter_context(open_client(self.scheduler))  # which all rows share
-            yield OpenStorage(self, journal)
+            yield replace(self, journal=journal)
 
     def forget(self) -> None:
         """Delete the checkpoint, if there is one: the fit is done and its result written."""
@@ -87,26 +100,6 @@ class Storage:
             from separatrix.design.journal import remove_journal  # noqa: PLC0415  # few fits need it
 
             remove_journal(self.checkpoint)
-
-
-class EncodedRows(NamedTuple):
-    """The encoded rows of a table: `X` for a fit, and `stored`, their storage.
-
-    `kept` is the mask of the table's rows that they are, `reports` counts irregular cells.
-    """
-
-    X: Any
-    stored: Any
-    kept: Bools
-    reports: tuple[ColumnReport, ...]
-
-
-@dataclass(frozen=True)
-class OpenStorage:
-    """Stores encoded rows according to settings; with a checkpoint, all fits share its journal."""
-
-    settings: Storage
-    journal: Journal | None = None
 
     @contextmanager
     def hold(self, encoding: Encoding, source: TableSource) -> Iterator[EncodedRows]:
@@ -117,31 +110,26 @@ class OpenStorage:
             return
         with ExitStack() as stack:
             folder = None
-            if self.settings.engine == "dask":
+            if self.engine == "dask":
                 folder = Path(stack.enter_context(TemporaryDirectory(prefix="separatrix-"))) / "rows"
-            encoded = encode_source(encoding, source, self.settings.cap / MATRIX_PART, folder=folder)
+            encoded = encode_source(encoding, source, self.cap / MATRIX_PART, folder=folder)
             source.release_cache()
             stored = as_storage(encoded.X)
             stack.callback(stored.close)
-            X = self._rows(stored, encoding.feature_names, stack)
+            X: Any
+            if not isinstance(stored, DiskRows):
+                X = stored.array()
+            elif self.engine == "dask":
+                from separatrix.design.dask.rows import spread  # noqa: PLC0415  # Dask is an extra
+
+                X = stack.enter_context(spread(stored, scheduler=self.scheduler, names=encoding.feature_names))
+            else:
+                X = BlockedRows(stored, encoding.feature_names, self.cap)
+            if self.journal is not None:
+                from separatrix.design.journaled import JournaledRows  # noqa: PLC0415  # few fits need it
+
+                X = JournaledRows(X, self.journal)
             yield EncodedRows(X, stored, encoded.kept, encoded.reports)
-
-    def _rows(self, stored: RowStorage, names: tuple[str, ...], stack: ExitStack) -> Any:
-        """Return stored rows as the X of a fit."""
-        X: Any
-        if not isinstance(stored, DiskRows):
-            X = stored.array()
-        elif self.settings.engine == "dask":
-            from separatrix.design.dask.rows import spread  # noqa: PLC0415  # Dask is an extra
-
-            X = stack.enter_context(spread(stored, scheduler=self.settings.scheduler, names=names))
-        else:
-            X = BlockedRows(stored, names, self.settings.cap)
-        if self.journal is not None:
-            from separatrix.design.journaled import JournaledRows  # noqa: PLC0415  # few fits need it
-
-            X = JournaledRows(X, self.journal)
-        return X
 
 
 def dask_table(frame: Any) -> DaskTable | Any:

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import Bools, Floats, Indices
+from separatrix.arrays import Bools, Floats
 from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
@@ -23,17 +23,18 @@ from separatrix.families.options import Task
 from separatrix.fit.labels import Classes, real_targets
 from separatrix.model.storage import EncodedRows, Storage
 from separatrix.numerics import distinct
+from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.demos import DEMO_PREFIX
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import TRUTH_VALUES, Column, ColumnKind, Table, require_column, target_column
+from separatrix.tables.table import TRUTH_VALUES, Column, ColumnKind, Table, TableSource, require_column, target_column
 
 FEW_NUMBERS = 10  # distinct integers, up to which they may be classes
 ROWS_PER_CLASS = 2  # on average; with fewer, integers are numbers
 MANY_CLASSES = 1000
 POINTER = 8  # bytes
 TASK_WORDS: dict[Task, str] = {"classification": "classes", "regression": "a number"}
+LabelledRows = tuple[TableSource, "Target", tuple[str, ...]]  # with a sentence about rows without a target, if any
 TRUE_WORDS, FALSE_WORDS = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
 
 
@@ -68,16 +69,19 @@ class ColumnOptions:
         return dict.fromkeys(self.reference, "category")
 
     def expect(self, source: str, names: tuple[str, ...]) -> None:
-        """Raise a DataError for a table whose column names lack one that the options name."""
-        require_columns(source, names, self.target, (*self._unused, *self.text, *self.reference))
+        """Raise a DataError for a table whose column names lack one that the options name; demos know their target."""
+        if self.target is not None or not source.startswith(DEMO_PREFIX):
+            _require_target(source, names, self.target)
+        for name in (*self._unused, *self.text, *self.reference):
+            require_column(source, names, name)
 
     @property
     def _unused(self) -> tuple[str, ...]:
         return self.drop if self.weights is None else (*self.drop, self.weights)
 
     def target_of(self, source: TableSource) -> str:
-        """Return the name of the target, which must not be left out."""
-        name = known_target(source, self.target)
+        """Return the name of the target, given or known to the table, which must not be left out."""
+        name = _require_target(source.source, source.names, self.target or source.target)
         if name in self.drop:
             raise OptionError(f"--drop {name!r} would drop the target; drop another column, or choose another --target")
         return name
@@ -107,14 +111,6 @@ class Target:
         return replace(self, y=self.y[rows], classes=classes, weights=weights)
 
 
-class LabelledRows(NamedTuple):
-    """The rows of a table whose target is not missing, their target, and a sentence about the others, if any."""
-
-    source: TableSource
-    target: Target
-    left_out: tuple[str, ...]
-
-
 def labelled_rows(
     source: TableSource, name: str, *, missing: str = "impute", task: Task | None = None, weights: str | None = None
 ) -> LabelledRows:
@@ -123,7 +119,7 @@ def labelled_rows(
     target = find_target(known.read([each for each in known.names if each != name]), name, task)
     if weights is not None:
         target = replace(target, weights=_weights(known.column(weights)))
-    return LabelledRows(known, target, left_out)
+    return known, target, left_out
 
 
 def without_missing_target(source: TableSource, target: str, missing: str) -> tuple[TableSource, tuple[str, ...]]:
@@ -148,22 +144,6 @@ def _weights(column: Column) -> Floats:
     return column.values
 
 
-def known_target(table: Table | TableSource, requested: str | None) -> str:
-    """Return the name of the requested target, or of the one that the table knows."""
-    return _require_target(table.source, table.names, requested or table.target)
-
-
-def require_columns(source: str, names: Collection[str], requested: str | None, others: Iterable[str] = ()) -> None:
-    """Raise a DataError if a table does not have the requested target or another column that an option names.
-
-    It needs the column names only, not the rows. Demos know their target.
-    """
-    if requested is not None or not source.startswith(DEMO_PREFIX):
-        _require_target(source, names, requested)
-    for name in others:
-        require_column(source, names, name)
-
-
 def _require_target(source: str, names: Collection[str], target: str | None) -> str:
     if target is None:
         columns = ", ".join(map(repr, names))
@@ -177,7 +157,10 @@ def find_target(table: Table, target: str, task: Task | None = None) -> Target:
     column = table.column(target)
     chosen, reason = (task, f"{target!r} is taken as {TASK_WORDS[task]}, as the model asks") if task else _task(column)
     if chosen == "regression":
-        return Target("regression", _numbers(column), None, reason)
+        if column.kind not in {"number", "date"}:
+            shown = column.levels[0] if column.levels else "text"
+            raise DataError(f"the target {target!r} holds {column.kind} ({shown!r}); a regression needs numbers")
+        return Target("regression", real_targets(column.values, f"the target {target!r}"), None, reason)
     classes = _classes(table, column)
     if len(classes.values) < 2:
         seen = f"only one class, {classes.plain[0]!r}" if len(classes.values) else "no rows"
@@ -187,7 +170,9 @@ def find_target(table: Table, target: str, task: Task | None = None) -> Target:
             f"the target {target!r} has {len(classes.values):,} different values, too many for classes; is it a number,"
             " or a name? Choose another --target"
         )
-    return Target("classification", _labels(classes), classes, reason)
+    long = classes.values.dtype.kind == "U" and classes.values.itemsize > POINTER  # strings to be stored once
+    labels = (classes.values.astype(object) if long else classes.values)[classes.codes]
+    return Target("classification", labels, classes, reason)
 
 
 def _task(column: Column) -> tuple[Task, str]:
@@ -203,34 +188,17 @@ def _task(column: Column) -> tuple[Task, str]:
     return "regression", f"{column.name!r} has {len(distinct_values):,} different numbers, so it is taken as a number"
 
 
-def _numbers(column: Column) -> Floats:
-    if column.kind not in {"number", "date"}:
-        shown = column.levels[0] if column.levels else "text"
-        raise DataError(f"the target {column.name!r} holds {column.kind} ({shown!r}); a regression needs numbers")
-    return real_targets(column.values, f"the target {column.name!r}")
-
-
-def _labels(classes: Classes) -> NDArray[Any]:
-    """Return the label of each row; long strings are stored once, as objects."""
-    long = classes.values.dtype.kind == "U" and classes.values.itemsize > POINTER
-    return (classes.values.astype(object) if long else classes.values)[classes.codes]
-
-
 def _classes(table: Table, column: Column) -> Classes:
     """Return the classes of a target, sorted; from the levels if there are any, without a pass over the strings."""
-    if column.levels and column.levels != TRUTH_VALUES and not column.missing:
-        return _used_levels(np.asarray(column.levels), column.values.astype(np.intp))
-    labels = target_column(table, column.name)
-    return Classes(*distinct(labels.astype(str) if labels.dtype.kind == "O" else labels))
-
-
-def _used_levels(levels: NDArray[Any], codes: Indices) -> Classes:
-    """Return the levels that occur, sorted, and the index of each row's level."""
+    if not column.levels or column.levels == TRUTH_VALUES or column.missing:
+        labels = target_column(table, column.name)
+        return Classes(*distinct(labels.astype(str) if labels.dtype.kind == "O" else labels))
+    levels, codes = np.asarray(column.levels), column.values.astype(np.intp)
     used = np.flatnonzero(np.bincount(codes, minlength=len(levels)))
     used = used[np.argsort(levels[used], kind="stable")]
-    codes_by_level = np.zeros(len(levels), dtype=np.intp)
-    codes_by_level[used] = np.arange(len(used))
-    return Classes(levels[used], codes_by_level[codes])
+    order = np.zeros(len(levels), dtype=np.intp)
+    order[used] = np.arange(len(used))
+    return Classes(levels[used], order[codes])
 
 
 def label_index(text: str, classes: Classes, option: str = "--positive") -> int:
@@ -259,3 +227,57 @@ def training_rows(encoding: Encoding, encoded: Encoded | EncodedRows, target: Ta
         scalable[place] = column.kind != "text"
     own = target.select(encoded.kept)
     return TrainingRows(encoded.X, own.y, own.classes, own.weights, encoding.feature_names, scalable)
+
+
+# Classes of a table as encoded rows, for questions about them that train no model
+
+
+@dataclass(frozen=True)
+class RowsRequest(ColumnOptions):
+    """A table, and which rows and columns of it to use."""
+
+    source: str = ""
+    where: str | None = None
+    sql: str | None = None
+    separator: str | None = None
+
+    @property
+    def rows(self) -> dict[str, str | None]:
+        """The options that choose and separate the rows of the file."""
+        return {"where": self.where, "sql": self.sql, "separator": self.separator}
+
+
+class ClassRows(NamedTuple):
+    """The encoded rows of a table, their source, target, encoding and notes, the table itself, and the mask of them."""
+
+    source: str
+    target: str
+    encoding: Encoding
+    rows: TrainingRows
+    notes: tuple[str, ...]
+    table: TableSource
+    kept: Bools
+
+
+@contextmanager
+def encoded_classes(source: TableSource, request: RowsRequest) -> Iterator[ClassRows]:
+    """Encode the rows of an opened table, its target as classes."""
+    name = request.target_of(source)
+    known, target, lost = labelled_rows(source, name, missing=request.missing, task="classification")
+    encoding = request.encoding(known, name)
+    with request.storage.opened({}) as storage, storage.hold(encoding, known) as encoded:
+        rows = training_rows(encoding, encoded, target)
+        yield ClassRows(source.source, name, encoding, rows, (*source.notes, *lost), known, encoded.kept)
+
+
+def split_rows(data: ClassRows, request: RowsRequest, folds: int, seed: int) -> tuple[TrainingRows, TrainingRows]:
+    """Return training rows, and one fold of held-out rows, both with the encoding of the training rows."""
+    _, target, _ = labelled_rows(data.table, data.target, task="classification")
+    assert target.classes is not None  # it was read as classes
+    holdout = assign_folds(data.table.n_rows, folds, seed, target.classes.codes) == 0
+    encoding = request.encoding(data.table.select(~holdout), data.target)
+
+    def part(rows: Bools) -> TrainingRows:
+        return training_rows(encoding, encoding.apply(data.table.select(rows).read()), target.select(rows))
+
+    return part(~holdout), part(holdout)

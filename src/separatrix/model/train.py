@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from separatrix.arrays import Bools, Indices
+from separatrix.arrays import Bools
 from separatrix.design.build import is_dask
 from separatrix.design.encode.encoding import Encoded
 from separatrix.design.memory import parse_memory
@@ -25,23 +25,15 @@ from separatrix.families.options import FAMILIES, Options, foreign_option, table
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import Status
 from separatrix.fit.run import Watch
-from separatrix.inference.evaluation import (
-    ClassifierEvaluation,
-    RegressorEvaluation,
-    evaluate_classifier,
-    evaluate_regressor,
-)
-from separatrix.model.expansion import require_portable_kernel
-from separatrix.model.provenance import describe_data
-from separatrix.model.record import LEVEL, Model, Predictions, build_model, join_predictions, require_one_predictor
-from separatrix.model.storage import EncodedRows, OpenStorage, Storage, dask_table
+from separatrix.model.adopt import rows_of
+from separatrix.model.decision_rule import require_portable_kernel
+from separatrix.model.evaluate import MOST_EVALUATED, Evaluation, evaluate_predictions, predict_source
+from separatrix.model.predictions import Predictions, join_predictions
+from separatrix.model.record import Model, build_model, describe_data, require_one_predictor
+from separatrix.model.storage import EncodedRows, Storage, dask_table
 from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, open_rows, training_rows
 from separatrix.selection.cross_validation import assign_folds
-from separatrix.tables.source import TableSource
-
-Evaluation = ClassifierEvaluation | RegressorEvaluation
-
-MOST_EVALUATED = 1_000_000  # rows that a model is evaluated on: more would not change a digit shown
+from separatrix.tables.table import TableSource
 
 
 @dataclass(frozen=True)
@@ -80,18 +72,15 @@ class TrainOptions(ColumnOptions):
             if hasattr(options, "random_state"):
                 options.random_state = self.seed
         for name, label in (("positive", self.positive), ("reference_class", self.reference_class)):
-            if label is not None:
-                self._set_class(options, name, label, classes)
+            if label is None:
+                continue
+            flag = self.spelled(name)
+            if classes is None:
+                raise OptionError(f"{flag} {label!r} is about classes, but the target is a number; leave it out")
+            if not hasattr(options, name):
+                raise OptionError(foreign_option(flag, name, options.family))
+            setattr(options, name, classes.plain[label_index(label, classes, flag)])
         return options
-
-    def _set_class(self, options: Any, name: str, label: str, classes: Classes | None) -> None:
-        """Set an option that names a class to the class that a text names."""
-        flag = self.spelled(name)
-        if classes is None:
-            raise OptionError(f"{flag} {label!r} is about classes, but the target is a number; leave it out")
-        if not hasattr(options, name):
-            raise OptionError(foreign_option(flag, name, options.family))
-        setattr(options, name, classes.plain[label_index(label, classes, flag)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +88,18 @@ class TrainedModel:
     """A model with its fit, its target, the decisions made, and its evaluations on training and held-out rows."""
 
     model: Model
-    fitted: Fitted
     target: Target
     decisions: tuple[str, ...]
     own: Evaluation
     holdout: Evaluation | None
     holdout_description: str
     predictions: Predictions
+
+    @property
+    def fitted(self) -> Fitted:
+        """The fit, without its rows."""
+        assert self.model.fitted is not None  # it was not read from a file
+        return self.model.fitted
 
     @property
     def training_description(self) -> str:
@@ -224,9 +218,11 @@ def train_table(
     tasks = () if options.family == "auto" else FAMILIES[options.family].tasks
     task = tasks[0] if len(tasks) == 1 else None
     known, target, lost = labelled_rows(source, name, missing=options.missing, task=task, weights=options.weights)
-    family = options.family
-    if family == "auto":
-        family = "linear" if target.task == "regression" else "logistic"
+    family, why = options.family, "as given"
+    if family == "auto" and target.classes is None:
+        family, why = "linear", "as the target is a number"
+    elif family == "auto" and target.classes is not None:
+        family, why = "logistic", f"as the target has {len(target.classes.values)} classes"
     learner = options.of_family(family, target.classes)
     checked_weights(target.weights, learner)
     require_one_predictor(learner)
@@ -240,20 +236,16 @@ def train_table(
         if getattr(learner, "strength", None) == "auto" and fitted.strength:  # so that folds do not look for it again
             fit = replace(fit, learner=replace(learner, strength=fitted.strength))
         holdout, description = evaluate_holdout(fit, watch)
-    weighting = () if options.weights is None else (f"rows are weighted by {options.weights!r}",)
-    reasons = (*lost, target.reason, _family_reason(learner, options, target), *weighting, *_resumed(storage))
+        journal = storage.journal
+    reasons = [*lost, target.reason, f"{learner.title}, {why}"]
+    if options.weights is not None:
+        reasons.append(f"rows are weighted by {options.weights!r}")
+    if journal is not None and journal.found:
+        passes = counted(journal.replayed, "pass"), counted(journal.made, "pass")
+        reasons.append(f"{passes[0]} found in the checkpoint, {passes[1]} made")
     decisions = (*reasons, *fitted.sentences, *model.encoding.decisions())
     training = evaluate_predictions(predictions, target, seed=options.seed)
-    return TrainedModel(model, fitted, target, decisions, training, holdout, description, predictions)
-
-
-def _family_reason(learner: Options, options: TrainOptions, target: Target) -> str:
-    if options.family != "auto":
-        return f"{learner.title}, as given"
-    if target.task == "regression":
-        return f"{learner.title}, as the target is a number"
-    assert target.classes is not None  # a classification
-    return f"{learner.title}, as the target has {len(target.classes.values)} classes"
+    return TrainedModel(model, target, decisions, training, holdout, description, predictions)
 
 
 def _identity(source: TableSource, options: TrainOptions, learner: Options) -> dict[str, str]:
@@ -265,14 +257,6 @@ def _identity(source: TableSource, options: TrainOptions, learner: Options) -> d
     settings = {**vars(options), **learner.plain(), "model": learner.family, "engine": options.storage.engine}
     texts = {name: repr(value) for name, value in settings.items() if name not in {"storage", "given", "spelled"}}
     return {"table": source.source, **texts, **versions()}
-
-
-def _resumed(storage: OpenStorage) -> tuple[str, ...]:
-    """Return a sentence about the passes found in a checkpoint, if there are any."""
-    journal = storage.journal
-    if journal is None or not journal.found:
-        return ()
-    return (f"{counted(journal.replayed, 'pass')} found in the checkpoint, {counted(journal.made, 'pass')} made",)
 
 
 # One fit
@@ -287,7 +271,7 @@ class TableFit:
     learner: Any  # checked options of a family
     options: TrainOptions
     target_name: str
-    storage: OpenStorage
+    storage: Storage
 
     def learn(self, watch: Watch | None = None) -> tuple[Model, Fitted, Predictions]:
         """Encode the rows, fit them, and predict them."""
@@ -321,32 +305,21 @@ def _training_predictions(model: Model, encoded: EncodedRows) -> Predictions:
     return replace(join_predictions(predictions), reports=encoded.reports)
 
 
-def evaluate_predictions(
-    predictions: Predictions, target: Target, *, seed: int = 0, level: float = LEVEL
-) -> Evaluation:
-    """Return how well predictions fit the target of their rows, on a random sample if there are very many."""
-    rows, y, weights, used = _evaluated_rows(predictions, seed), target.y, target.weights, predictions
-    if rows is not None:
-        y, weights, used = y[rows], None if weights is None else weights[rows], used.take(rows)
-    if used.classes is None:
-        return evaluate_regressor(y, used.scores, weights, level=level)
-    options: dict[str, Any] = {"scores": used.scores, "predicted": used.labels, "level": level}
-    return evaluate_classifier(y, used.probabilities, used.classes, weights, **options)
-
-
-def predict_source(model: Model, source: TableSource) -> Predictions:
-    """Return a model's predictions for all rows of an opened table, without intervals."""
-    return join_predictions([model.predict(block, intervals=False) for block in source.blocks()])
-
-
-def _evaluated_rows(predictions: Predictions, seed: int) -> Indices | None:
-    """Return the rows to evaluate on, in order: those with a prediction, or a sample of them; None for all rows."""
-    predicted = None if predictions.kept is None else np.flatnonzero(predictions.kept)
-    count = len(predictions) if predicted is None else len(predicted)
-    if count <= MOST_EVALUATED:
-        return predicted
-    drawn = np.sort(np.random.default_rng(seed).choice(count, MOST_EVALUATED, replace=False, shuffle=False))
-    return drawn if predicted is None else predicted[drawn]
+def evaluated_fit(model: Model, source: TableSource) -> TrainedModel:
+    """Return a model with its fit and its evaluation on the rows that it was fitted on."""
+    if model.fitted is None:
+        raise OptionError(
+            "a model that was read from a file has no record of its fit; report the model that sx.train returned, or"
+            " use separatrix fit --report"
+        )
+    known, target, _ = rows_of(model, source, model.encoding.missing)
+    if target.classes is not None:
+        positive = model.classes[1] if model.classes is not None and len(model.classes) == 2 else None
+        target = replace(target, classes=order_classes(target.classes, positive))
+    predictions = predict_source(model, known)
+    decisions = (target.reason, *model.fitted.sentences, *model.encoding.decisions())
+    own = evaluate_predictions(predictions, target)
+    return TrainedModel(model, target, decisions, own, None, "", predictions)
 
 
 # Evaluation on held-out rows: one part, or each of several folds in turn

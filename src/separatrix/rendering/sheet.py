@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 ABSENT = "—"
 DIGITS = 6
 SMALLEST_P = 1e-16
+NEARLY_ALL = 0.9999
+LARGE, LARGEST = 1e4, 1e15  # between which all digits before the point are printed
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,15 @@ def format_number(value: float | None, digits: int = DIGITS) -> str:
         return f"{sign}∞"
     text = f"{abs(value):#.{digits}g}"
     return sign + (f"{abs(value):.{digits - 1}e}" if "e" in text else text.removesuffix("."))
+
+
+def digits(value: float | None) -> str:
+    """Return a number to four digits, large ones in full, none rounded to 1; a dash for None."""
+    if value is None:
+        return ABSENT
+    if NEARLY_ALL < value < 1.0:
+        return f"{NEARLY_ALL}"
+    return f"{value:,.0f}" if LARGE <= abs(value) < LARGEST else f"{value:.4g}"
 
 
 def p_text(value: float | None) -> str:

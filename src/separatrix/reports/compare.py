@@ -18,17 +18,15 @@ from separatrix.families.base import TrainingRows
 from separatrix.fit.labels import Classes
 from separatrix.fit.run import Watch
 from separatrix.model.adopt import array_table, as_model, is_formula
-from separatrix.model.class_rows import ClassRows, RowsRequest, encoded_classes, split_rows
 from separatrix.model.compare import FailedLearner, LearnerRow, compare_learners, model_row
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
-from separatrix.model.target import label_index
+from separatrix.model.target import ClassRows, RowsRequest, encoded_classes, label_index, split_rows
 from separatrix.model.train import folds_for_share
 from separatrix.rendering.text import table_lines, wrapped
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import Table
+from separatrix.tables.table import Table, TableSource
 
 FEWEST_ROWS = 20  # below which no rows are held out
 NAMES_SHOWN = 20

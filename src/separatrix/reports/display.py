@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cycler import cycler
 
@@ -32,6 +32,7 @@ SANS = ["Segoe UI", "Roboto", "Helvetica Neue", "Noto Sans", "DejaVu Sans"]
 SERIF = ["Charter", "Bitstream Charter", "Iowan Old Style", "Source Serif 4", "Cambria", "Noto Serif", "DejaVu Serif"]
 DOTS_PER_INCH = 200
 LONGEST_NAME = 40  # characters
+LegendPlace = Literal["best", "lower right"]
 
 # Neither marker edges nor cycled markers are set: error bars' caps are all edge, and a curve has no markers.
 LOOK: Any = {
@@ -178,9 +179,23 @@ def set_title(axes: Axes, title: str, size: str | None = None) -> None:
     axes.set_title(title, loc="center", x=0.0, ha="left", family="serif", fontsize=size)
 
 
+def finish(
+    axes: Axes, title: str, xlabel: str, ylabel: str, *, size: str | None = None, legend: LegendPlace = "best"
+) -> None:
+    """Set the title, the labels and the legend of a panel."""
+    set_title(axes, title, size)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    axes.legend(loc=legend)
+
+
 def set_sentence(axes: Axes, sentence: str) -> None:
     """Set a long title, a sentence or more, in small type."""
     axes.set_title(sentence, loc="left", family="serif", fontsize="small", fontweight="normal")
+
+
+def colour(place: int) -> str:
+    """Return the colour of a class by its index; there are seven, then they repeat."""
+    return COLOURS[place % len(COLOURS)]
 
 
 def plain(text: object) -> str:

@@ -25,7 +25,7 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import INTERCEPT, make_design
-from separatrix.design.encode.blocks import encode_source
+from separatrix.design.encode.encoding import encode_source
 from separatrix.errors import counted
 from separatrix.families.base import TrainingRows
 from separatrix.families.penalised import standard_deviations
@@ -35,7 +35,8 @@ from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.influence import Influence
 from separatrix.inference.table import InferenceTable, estimates_only_table
 from separatrix.losses.squared import Squared
-from separatrix.model.record import Model, label_array
+from separatrix.model.predictions import label_array
+from separatrix.model.record import Model
 from separatrix.model.target import without_missing_target
 from separatrix.model.train import TrainedModel
 from separatrix.problem import Problem
@@ -45,8 +46,7 @@ from separatrix.reports.plot.boundary import boundary
 from separatrix.reports.plot.curves import calibration, calibration_sentences, precision_recall, roc
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS, draw_diagnostics, draw_predictions
 from separatrix.reports.plot.fits import TRACE_PANELS, coefficients, trace
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import Table
+from separatrix.tables.table import Table, TableSource
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,69 +1,43 @@
-"""The report of a trained model: a neutral record with its findings and figures, written as one HTML file.
+"""The report of a trained model, one HTML page: its findings, tables and figures, which a template sets out.
 
-The findings on existence, uniqueness and optimality come from the certificate (with several classes, from each of its
-parts), that on tests from the table of inference. Cost: some seconds of drawing, the encoding of a sample of the rows
-and, for least squares, of all rows and about ten passes. Long tables and large samples are cut, and the page says so.
+Cost: some seconds of drawing, the encoding of a sample of the rows and, for least squares, of all rows and about ten
+passes. Long tables and large samples are cut, and the page says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import singledispatch
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from separatrix import losses
-from separatrix.certificates.base import Certificate, OneVsRestCertificate
-from separatrix.certificates.generative import GenerativeCertificate
-from separatrix.certificates.least_squares import LeastSquaresCertificate
-from separatrix.certificates.mistakes import MistakesCertificate
-from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
+import numpy as np
+
 from separatrix.errors import counted
 from separatrix.files import write_atomically
 from separatrix.inference.diagnosis import Diagnosis
 from separatrix.inference.evaluation import ClassifierEvaluation
+from separatrix.inference.evaluation_curves import Estimate
 from separatrix.inference.table import InferenceTable
 from separatrix.model.adopt import with_rows
-from separatrix.model.evaluate import evaluated_fit
+from separatrix.model.evaluate import Evaluation
 from separatrix.model.file import model_to_dict
-from separatrix.model.train import Evaluation, TrainedModel
-from separatrix.reports.pictures import (
-    Picture,
-    boundary_picture,
-    classifier_pictures,
-    coefficient_table,
-    diagnostic_pictures,
-    drawing,
-    forest_picture,
-    influence_of,
-    no_boundary,
-    prediction_picture,
-    sample_rows,
-    trace_pictures,
-)
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import Table
+from separatrix.model.train import TrainedModel, evaluated_fit
+from separatrix.rendering.html import LOOK, render_template
+from separatrix.rendering.sheet import ABSENT, Grid, Sheet, digits
+from separatrix.reports import pictures, text
+from separatrix.reports.findings import Finding, findings_of, no_intervals
+from separatrix.reports.perceptron import mistake_sentences, perceptron_notes
+from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS
+from separatrix.tables.table import Table, TableSource
 
-Word = Literal["yes", "no", "partly", "doubtful", "not known"]
-CLASSES_SHOWN = 12
-NEEDED = {"linearity", "independence", "equal variance"}  # by tests, however many rows there are
-EPSILON = 1e-15  # a relative gap that only rounding leaves
-CURVED = {loss.name for loss in losses.ALL if loss.has_curvature}  # their optimal intercept is unique
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A question, the answer in a word, and the evidence: one sentence, or one per class."""
-
-    question: str
-    word: Word
-    evidence: tuple[str, ...]
-
-    @property
-    def proved(self) -> bool:
-        """Whether the answer is a theorem or has a proof in the certificate."""
-        return self.question != "tested" and self.word in ("yes", "yes" if self.question == "optimal" else "no")
+HIDDEN_OPTIONS = {"scales"}  # long lists
+LONG_TABLE = 15  # rows, above which a table is folded
+MOST_COEFFICIENTS = 2000  # in the table, over all outputs
+VERDICTS = {"exists": "Exists", "unique": "Unique", "optimal": "Optimal", "tested": "Testable"}
+MOST_CLASSES = 25  # in a confusion matrix
+PAIRS_SHOWN = 20  # confusions listed if there are more classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,35 +50,36 @@ class Report:
     findings: tuple[Finding, ...]
     coefficients: InferenceTable
     diagnosis: Diagnosis | None
-    forest: Picture | None
-    quality: tuple[Picture, ...]
-    trace: tuple[Picture, ...]
-    boundary: Picture | None
+    forest: pictures.Picture | None
+    quality: tuple[pictures.Picture, ...]
+    trace: tuple[pictures.Picture, ...]
+    boundary: pictures.Picture | None
     no_boundary: str
 
 
 def make_report(trained: TrainedModel, table: Table | TableSource, command: str) -> Report:
     """Return the report of a trained model, its figures drawn."""
-    influence = influence_of(trained, table)
+    influence = pictures.influence_of(trained, table)
     diagnosis = None if influence is None else influence[1]
     evaluation, where = quality_of(trained)
-    with drawing():
-        rows, reason = sample_rows(trained, table), no_boundary(trained)
+    with pictures.drawing():
+        rows, reason = pictures.sample_rows(trained, table), pictures.no_boundary(trained)
         if isinstance(evaluation, ClassifierEvaluation):
-            quality = tuple(classifier_pictures(evaluation, where))
+            quality = tuple(pictures.classifier_pictures(evaluation, where))
         else:
-            quality = (prediction_picture(trained), *(() if influence is None else diagnostic_pictures(*influence)))
+            diagnostics = () if influence is None else pictures.diagnostic_pictures(*influence)
+            quality = (pictures.prediction_picture(trained), *diagnostics)
         return Report(
             trained=trained,
             table=table,
             command=command,
             findings=findings_of(trained, diagnosis),
-            coefficients=coefficient_table(trained),
+            coefficients=pictures.coefficient_table(trained),
             diagnosis=diagnosis,
-            forest=forest_picture(trained, rows),
+            forest=pictures.forest_picture(trained, rows),
             quality=quality,
-            trace=tuple(trace_pictures(trained)),
-            boundary=None if reason else boundary_picture(trained, rows),
+            trace=tuple(pictures.trace_pictures(trained)),
+            boundary=None if reason else pictures.boundary_picture(trained, rows),
             no_boundary=reason,
         )
 
@@ -118,8 +93,6 @@ def quality_of(trained: TrainedModel) -> tuple[Evaluation, str]:
 
 def write_report(trained: TrainedModel, table: Table | TableSource, path: str, command: str) -> None:
     """Write the HTML report of a model trained on a table; `command` reproduces the model."""
-    from separatrix.reports.html import render_report  # noqa: PLC0415  # html imports this module
-
     write_atomically(path, render_report(make_report(trained, table, command)))
 
 
@@ -154,152 +127,182 @@ def trained_dict(trained: TrainedModel) -> dict[str, Any]:
     }
 
 
-def findings_of(trained: TrainedModel, diagnosis: Diagnosis | None = None) -> tuple[Finding, ...]:
-    """Return the four findings; tests are doubtful if the diagnosis contradicts their assumptions."""
-    result = trained.fitted.result
-    findings = list(_findings(result.certificate))
-    if result.overlap is not None:
-        findings[0] = Finding("exists", "no", (result.overlap.claim,))
-    return (*findings, _in_doubt(_tested(trained), diagnosis))
-
-
-@singledispatch
-def _findings(certificate: Certificate) -> Iterator[Finding]:
-    """Yield the findings on existence, uniqueness and optimality of a kind of certificate."""
-    for question in ("exists", "unique", "optimal"):
-        yield Finding(question, "not known", (certificate.claim,))
-
-
-@_findings.register
-def _(certificate: OneVsRestCertificate) -> Iterator[Finding]:
-    parts = [tuple(_findings(part)) for part in certificate.parts]
-    for findings in zip(*parts, strict=True):
-        word: Word = findings[0].word if len({each.word for each in findings}) == 1 else "partly"
-        yield Finding(findings[0].question, word, _each_class(certificate.classes, findings, mixed=word == "partly"))
-
-
-def _each_class(classes: tuple[Any, ...], findings: Sequence[Finding], *, mixed: bool) -> tuple[str, ...]:
-    """Return the evidence of each class, or a single line if all agree."""
-    evidence = [f"{each.word}: {each.evidence[0]}" if mixed else each.evidence[0] for each in findings]
-    if len(set(evidence)) == 1:
-        return (f"each class against the rest: {evidence[0]}",)
-    shown = zip(classes[:CLASSES_SHOWN], evidence, strict=False)
-    lines = tuple(f"{label!r} against the rest: {line}" for label, line in shown)
-    more = len(evidence) - CLASSES_SHOWN
-    return (*lines, f"… and {more:,} more classes") if more > 0 else lines
-
-
-@_findings.register
-def _(certificate: LikelihoodCertificate) -> Iterator[Finding]:
-    existence = certificate.existence
-    otherwise: Word = "not known" if existence.verdict == "undecided" else "no"
-    yield Finding("exists", "yes" if existence.verdict == "overlap" else otherwise, (existence.claim,))
-    if existence.verdict != "overlap":
-        yield Finding("unique", otherwise, ("there is no maximum" if otherwise == "no" else "no maximum is known",))
-        yield Finding("optimal", otherwise, ("no coefficients are known that reach the supremum of the likelihood",))
-        return
-    if "aliased" in existence.coefficient_status.values():
-        yield Finding("unique", "no", ("some columns are perfectly collinear, so other coefficients fit equally well",))
-    else:
-        reason = "the classes overlap in every direction, so no other coefficients reach the maximum"
-        yield Finding("unique", "yes", (reason,))
-    yield _optimal(certificate.optimality)
-
-
-@_findings.register
-def _(certificate: OptimalityCertificate) -> Iterator[Finding]:
-    if certificate.strength > 0.0:
-        reason = f"with a penalty of strength {certificate.strength:.4g} the objective has a minimum"
-        yield Finding("exists", "yes", (reason,))
-        yield _unique(certificate)
-    elif certificate.loss == "squared":
-        yield Finding("exists", "yes", ("a sum of squares always has a minimum",))
-        yield Finding("unique", "not known", ("uniqueness was not checked",))
-    else:
-        yield Finding("exists", "not known", ("whether the objective has a minimum was not checked",))
-        yield Finding("unique", "not known", ("uniqueness was not checked",))
-    yield _optimal(certificate)
-
-
-def _unique(certificate: OptimalityCertificate) -> Finding:
-    if certificate.l1_ratio == 1.0:
-        return Finding("unique", "not known", ("an L1 penalty is not strictly convex, and uniqueness was not checked",))
-    certain = certificate.loss in CURVED or not certificate.fit_intercept
-    rest = "" if certain else "; the intercept may not be unique"
-    reason = f"the L2 part of the penalty is strictly convex, so no other weights fit equally well{rest}"
-    return Finding("unique", "yes", (reason,))
-
-
-def _optimal(certificate: OptimalityCertificate) -> Finding:
-    tolerance, gap = f"tolerance {certificate.tolerance:.2g}", certificate.relative_gap
-    if certificate.verdict != "optimal":
-        reason = f"the objective may be up to {gap:.2g} above its minimum, relatively ({tolerance})"
-        return Finding("optimal", "no", (reason,))
-    if gap <= EPSILON:
-        return Finding("optimal", "yes", (f"optimal to floating-point precision ({tolerance})",))
-    return Finding("optimal", "yes", (f"the relative duality gap is {gap:.2g} ({tolerance})",))
-
-
-@_findings.register
-def _(certificate: LeastSquaresCertificate) -> Iterator[Finding]:
-    yield Finding("exists", "yes", ("a sum of squares always has a minimum",))
-    collinear = (
-        f"{counted(len(certificate.aliased), 'column')} collinear with others: other coefficients fit equally well"
+def render_report(report: Report) -> str:
+    """Return the HTML file."""
+    trained, command = report.trained, report.command
+    model, result, source = trained.model, trained.fitted.result, report.table.source
+    (evaluation, where), (answer, facts) = quality_of(trained), _answer(trained)
+    used, saved = int(model.data.get("rows", report.table.n_rows)), _saved(command)
+    with_ends = any(term.lower is not None or term.upper is not None for term in report.coefficients.terms)
+    return render_template(
+        "reports/page.html.j2",
+        look=LOOK.read_text(encoding="utf-8"),
+        report=report,
+        title=text.model_title(model),
+        rows=used,
+        target=model.target,
+        answer=answer,
+        lead=[
+            text.question(trained, repr),
+            trained.target.reason,
+            f"the model uses {counted(len(model.encoding.columns), 'column')}: {text.kinds(trained)}",
+        ],
+        facts=facts,
+        flattering="" if trained.holdout_description else text.FLATTERING,
+        verdicts=[(each, VERDICTS[each.question], _glyph(each)) for each in report.findings],
+        coefficients=_coefficients(report),
+        no_intervals="" if with_ends else f"there are no intervals: {no_intervals(trained)}",
+        long_table=LONG_TABLE,
+        measures=_measures(trained),
+        confusion=_confusion(evaluation) if isinstance(evaluation, ClassifierEvaluation) else None,
+        where=where,
+        assumptions=_assumptions(report),
+        classes=text.classes(trained, repr),
+        left_out=report.table.n_rows - used,
+        columns=_columns(report),
+        decisions=[*text.other_decisions(trained), *model.encoding.notes, *report.table.notes],
+        mistakes=mistake_sentences(trained) if model.estimator == "perceptron" else [],
+        notes=perceptron_notes(trained) if model.estimator == "perceptron" else [],
+        work=f"{result.passes:,.6g} passes over the rows; objective {result.objective:.10g}",
+        provenance=_provenance(report),
+        save="" if saved else f"{command} --out model.json",
+        verify=f"separatrix verify {shlex.quote(saved or 'model.json')} {shlex.quote(source)}",
     )
-    answers: dict[bool | None, tuple[Word, str]] = {
-        True: ("yes", "the design matrix has full column rank"),
-        False: ("no", collinear),
-        None: ("not known", "full column rank of the design matrix was not proved"),
-    }
-    word, reason = answers[certificate.unique]
-    yield Finding("unique", word, (reason,))
-    yield Finding("optimal", "yes" if certificate.verdict == "optimal" else "no", (certificate.claim,))
 
 
-@_findings.register
-def _(certificate: MistakesCertificate) -> Iterator[Finding]:
-    if certificate.margin is not None:
-        yield Finding("exists", "yes", (f"a separating halfspace: {certificate.claim}",))
-        yield Finding("unique", "no", ("a halfspace that separates with a margin can be turned a little",))
-    else:
-        yield Finding("exists", "not known", (f"a separating halfspace: {certificate.claim}",))
-        yield Finding("unique", "not known", ("no separating halfspace is known",))
-    ended = "every row is right" if certificate.converged else "it was stopped before every row was right"
-    yield Finding("optimal", "no", (f"a perceptron finds some separating halfspace, not the best: {ended}",))
+def _answer(trained: TrainedModel) -> tuple[str, list[tuple[str, str, str]]]:
+    """Return what follows the target's name in the title, and facts: what each measures, its value, how to read it."""
+    rows = "training rows" if trained.holdout is None else "held-out rows"
+    evaluation = quality_of(trained)[0]
+    level = evaluation.level
+    size = "Training rows", f"{int(trained.model.data.get('rows', 0)):,}", text.classes(trained, repr)
+    if not isinstance(evaluation, ClassifierEvaluation):
+        fit, error = evaluation.r_squared, evaluation.rmse
+        spread = f"{_interval(error, level)}standard deviation of the target {digits(evaluation.spread)}"
+        first = f"R², {rows}", digits(fit.value), f"{_interval(fit, level)}the mean alone has 0"
+        second = f"Root-mean-square error, {rows}", digits(error.value), spread
+        return f"is predicted with an R² of {digits(fit.value)} on {rows}", [first, second, size]
+    accuracy, auc = evaluation.accuracy, evaluation.auc
+    first = f"Area under the ROC curve, {rows}", digits(auc.value), f"{_interval(auc, level)}chance is 0.5"
+    if trained.model.estimator == "perceptron" and len(evaluation.classes) == 2:
+        mistakes = f"{int(trained.fitted.result.facts['updates']):,}"
+        first = "Mistakes in learning", mistakes, mistake_sentences(trained)[0]
+    baseline = f"majority-class baseline {_percent(evaluation.baseline_accuracy)}"
+    correct, interval = _percent(accuracy.value), _interval(accuracy, level, percent=True)
+    second = f"Correct predictions, {rows}", correct, f"{interval}{baseline}"
+    return f"is predicted correctly for {correct} of {rows}", [first, second, size]
 
 
-@_findings.register
-def _(certificate: GenerativeCertificate) -> Iterator[Finding]:
-    yield Finding("exists", "yes", ("every column varies within the classes, so each class has its Gaussian",))
-    yield Finding("unique", "yes", ("means, variances and class shares are given by formulas",))
-    yield Finding("optimal", "yes", (certificate.claim,))
+def _interval(estimate: Estimate, level: float, *, percent: bool = False) -> str:
+    if estimate.lower is None or estimate.upper is None:
+        return ""
+    number = _percent if percent else digits
+    return f"{100.0 * level:g} % CI {number(estimate.lower)} to {number(estimate.upper)}; "
 
 
-def _tested(trained: TrainedModel) -> Finding:
-    """Return whether the coefficients have p-values."""
-    table = trained.fitted.table
-    terms = () if table is None else table.terms
-    tested = sum(term.p_value is not None for term in terms)
-    if not tested:
-        return Finding("tested", "no", (no_intervals(trained),))
-    conventions = table.conventions[:1] if table is not None else ()
-    if tested == len(terms):
-        return Finding("tested", "yes", conventions)
-    left = f"{tested:,} of {counted(len(terms), 'coefficient')}"
-    return Finding("tested", "partly", (left, *conventions, no_intervals(trained)))
+def _percent(share: float | None) -> str:
+    """Return a share in percent, as 100 % only if it is exact."""
+    if share is None:
+        return ABSENT
+    return f"{100.0 if share == 1.0 else min(100.0 * share, 99.99):.4g}\N{NARROW NO-BREAK SPACE}%"
 
 
-def no_intervals(trained: TrainedModel) -> str:
-    """Return why coefficients have no intervals: their common reason, or else that of the whole fit."""
-    table = trained.fitted.table
-    reasons = tuple(dict.fromkeys(term.absent for term in (() if table is None else table.terms) if term.absent))
-    return reasons[0] if len(reasons) == 1 else trained.model.no_covariance or "".join(reasons[:1])
+def _glyph(finding: Finding) -> str:
+    if finding.word in {"partly", "doubtful"}:
+        return "half"
+    return {"yes": "check", "no": "arrow" if finding.proved else "bar"}.get(finding.word, "ring")
 
 
-def _in_doubt(tested: Finding, diagnosis: Diagnosis | None) -> Finding:
-    checks = () if diagnosis is None else diagnosis.checks
-    broken = [check.name for check in checks if check.verdict == "contradicted" and check.name in NEEDED]
-    if tested.word == "no" or not broken:
-        return tested
-    listed = " and ".join([", ".join(broken[:-1]), broken[-1]] if broken[1:] else broken)
-    return Finding("tested", "doubtful", (*tested.evidence, f"the data contradict {listed}"))
+def _coefficients(report: Report) -> Sheet:
+    """Return the coefficients with inference or, if there is none, the weights; of a kernel its support vectors."""
+    model, table = report.trained.model, report.coefficients
+    most = max(10, MOST_COEFFICIENTS // len(model.coef)) if model.kernel is None else None
+    if model.kernel is not None or all(term.standard_error is None and term.lower is None for term in table.terms):
+        sheet = text.weight_sheet(model, most)
+        return replace(sheet, lines=tuple(line for line in sheet.lines if line != model.no_covariance))
+    terms = text.largest_terms(table.terms, most)
+    sheet, left = replace(table, terms=terms).sheet(), len(table.terms) - len(terms)
+    cut = f"{counted(left, 'coefficient')} with smaller statistics not shown; the model file has them all"
+    return replace(sheet, lines=(*sheet.lines, cut)) if left else sheet
+
+
+def _measures(trained: TrainedModel) -> tuple[Grid, list[str]]:
+    """Return the measures, and notes on their rows and on absent intervals."""
+    table, notes = text.measure_grid(trained)
+    evaluations = [trained.own] if trained.holdout is None else [trained.own, trained.holdout]
+    measures = [measure for each in evaluations for measure in text.measures_of(each)]
+    absent = sorted({f"{label}: no interval: {value.absent}" for label, value in measures if value.absent})
+    evaluation, _ = quality_of(trained)
+    if isinstance(evaluation, ClassifierEvaluation) and evaluation.log_loss.value is None:
+        absent.append(f"there is no calibration: {evaluation.log_loss.absent}")
+    return table, [*notes, *absent]
+
+
+def _confusion(evaluation: ClassifierEvaluation) -> tuple[Grid, Sequence[Sequence[str]] | None]:
+    """Return the confusion matrix and its shares of each row or, with many classes, the commonest confusions."""
+    labels, counts = evaluation.classes, evaluation.confusion
+    if len(labels) <= MOST_CLASSES:
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+        rows = tuple(
+            (str(label), *(f"{count:,.6g}" for count in row)) for label, row in zip(labels, counts, strict=True)
+        )
+        heads = ("actual", *(f"predicted {label}" for label in labels))
+        return Grid(heads, rows), [[f"{share:.3f}" for share in row] for row in shares]
+    wrong = counts.copy()
+    np.fill_diagonal(wrong, 0.0)
+    places = np.argsort(-wrong, axis=None, kind="stable")[:PAIRS_SHOWN]
+    pairs = [divmod(int(place), len(wrong)) for place in places if wrong.ravel()[place] > 0.0]
+    rows = tuple((str(labels[a]), str(labels[b]), f"{wrong[a, b]:,.6g}") for a, b in pairs)
+    return Grid(("actual", "predicted", "rows"), rows, f"The {len(rows)} commonest of {len(wrong):,} classes"), None
+
+
+def _assumptions(report: Report) -> Sheet | str:
+    """Return the assumptions of least squares that no figure shows, or why they were not checked."""
+    if report.diagnosis is not None:
+        sheet = report.diagnosis.sheet()
+        return replace(sheet, entries=tuple(entry for entry in sheet.entries if entry[0] not in DIAGNOSTIC_PANELS))
+    large = report.trained.fitted.result.certificate.kind == "least-squares"
+    return "the table is too large to check the assumptions of least squares here; use sx.diagnose" if large else ""
+
+
+def _columns(report: Report) -> Grid:
+    missing = {column.name: column.empty + column.unfit for column in report.trained.predictions.reports}
+    rows = tuple(
+        (
+            column.name,
+            text.KINDS.get(column.kind, column.kind),
+            f"{len(column.names):,}",
+            f"{missing.get(column.name, 0):,}",
+            column.decision,
+        )
+        for column in report.trained.model.encoding.columns
+    )
+    return Grid(("column", "read as", "features", "missing", "decision"), rows)
+
+
+def _provenance(report: Report) -> list[tuple[str, str]]:
+    model = report.trained.model
+    data: Any = model.data
+    options = ", ".join(f"{name} = {value}" for name, value in model.options.items() if name not in HIDDEN_OPTIONS)
+    return [
+        ("Table", report.table.source),
+        ("Rows", f"{report.table.n_rows:,} read, {data.get('rows', report.table.n_rows):,} used"),
+        ("Digest of the encoded rows", f"sha256 {data.get('sha256', '')}"),
+        ("Seed", str(data.get("seed", ""))),
+        ("Options", options or "none"),
+        ("Software", ", ".join(f"{name} {version}" for name, version in data.get("versions", {}).items())),
+    ]
+
+
+def _saved(command: str) -> str:
+    """Return the file that a command writes its model to, an empty string if none."""
+    try:
+        parts = shlex.split(command)
+    except ValueError:
+        return ""
+    for part, following in zip(parts, [*parts[1:], ""], strict=True):
+        if part.startswith("--out="):
+            return part.removeprefix("--out=")
+        if part == "--out":
+            return following
+    return ""

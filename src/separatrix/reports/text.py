@@ -23,13 +23,13 @@ from separatrix.families.options import FAMILIES
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
 from separatrix.inference.table import InferenceTable, Term
+from separatrix.model.evaluate import Evaluation
 from separatrix.model.record import Model
-from separatrix.model.train import Evaluation, TrainedModel
-from separatrix.rendering.sheet import ABSENT, Grid, Sheet, format_number
+from separatrix.model.train import TrainedModel
+from separatrix.rendering.sheet import Grid, Sheet, format_number
 from separatrix.rendering.text import WIDTH, entry, render_text, shortened, table_lines, wrapped
 from separatrix.reports.perceptron import mistake_sentences, perceptron_notes
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import Table
+from separatrix.tables.table import Table, TableSource
 
 CLASSES_SHOWN = 10
 KINDS = {"boolean": "binary", "presence": "indicator of missing values"}  # others are called by their name
@@ -38,8 +38,6 @@ FLATTERING = "Training rows flatter a model; --holdout 0.2 or --cv 5 evaluates i
 SENTENCES_SHOWN = 6  # of one kind; the rest are counted
 MOST_SHOWN = 20
 CLASSES_BESIDE = 5  # columns of a table
-NEARLY_ALL = 0.9999
-LARGE, LARGEST = 1e4, 1e15  # between which all digits before the point are printed
 
 
 def render_trained(
@@ -102,7 +100,7 @@ def measure_grid(trained: TrainedModel) -> tuple[Grid, list[str]]:
     """Return the measures on training rows and, beside them, on held-out rows, with notes on these rows."""
     evaluations = [trained.own] if trained.holdout is None else [trained.own, trained.holdout]
     measures = zip(*(measures_of(each) for each in evaluations), strict=True)
-    rows = tuple((group[0][0], *(with_interval(value) for _, value in group)) for group in measures)
+    rows = tuple((group[0][0], *(str(value) for _, value in group)) for group in measures)
     notes = [f"In parentheses: {100.0 * trained.own.level:g} % confidence intervals"]
     if trained.training_description != "on the training rows":
         notes.append(f"The training column is measured {trained.training_description}")
@@ -261,23 +259,3 @@ def measures_of(evaluation: Evaluation) -> Iterator[tuple[str, Estimate]]:
         yield "log loss", evaluation.log_loss
     if evaluation.reliability is not None:
         yield "calibration error", Estimate(evaluation.reliability.error)
-
-
-def with_interval(estimate: Estimate) -> str:
-    """Return a value with its interval, in the digits of `digits`.
-
-    >>> with_interval(Estimate(0.25, lower=0.123456, upper=0.4)), with_interval(Estimate(12345.6))
-    ('0.25 (0.1235 to 0.4)', '12,346')
-    """
-    if estimate.lower is None or estimate.upper is None:
-        return digits(estimate.value)
-    return f"{digits(estimate.value)} ({digits(estimate.lower)} to {digits(estimate.upper)})"
-
-
-def digits(value: float | None) -> str:
-    """Return a number to four digits, large ones in full; a dash for None."""
-    if value is None:
-        return ABSENT
-    if NEARLY_ALL < value < 1.0:  # never rounded to 1
-        return f"{NEARLY_ALL}"
-    return f"{value:,.0f}" if LARGE <= abs(value) < LARGEST else f"{value:.4g}"

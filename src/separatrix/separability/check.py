@@ -3,11 +3,14 @@
 `check_separability` searches a separating direction (`search`) and returns the certificate. With more than two classes
 `multiclass` chooses between the scores of a softmax, each class against the rest, and each pair of classes.
 
+A fit that needs separable rows, such as the hard margin, raises the `overlap_error`, which contains the proof.
+
 Cost: about ten passes; see `search` for when the verdict is "undecided".
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, Literal, overload
@@ -17,13 +20,13 @@ import numpy as np
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, OneVsRestCertificate
 from separatrix.certificates.data import weighted_rows
-from separatrix.certificates.margin import KernelCertificate
+from separatrix.certificates.margin import KernelCertificate, least_margin_bound
 from separatrix.certificates.parts import PairsCertificate
 from separatrix.certificates.rays import Rays
 from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, require_finite
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
-from separatrix.errors import DataError, require_choice
+from separatrix.errors import DataError, OverlapError, require_choice
 from separatrix.fit.convex import ConvexFit
 from separatrix.fit.labels import known_labels
 from separatrix.fit.result import Status
@@ -32,6 +35,17 @@ from separatrix.problem import Problem
 from separatrix.separability.search.divergence import find_divergence
 from separatrix.separability.search.search import Optimum, Separation, find_separation
 
+LIMITS = {"+inf": "+∞", "-inf": "−∞"}
+NAMED = 5  # columns listed in a message
+REASONS = {
+    "quasi": "rows of both classes lie on every hyperplane that has none on the wrong side",
+    "overlap": "every hyperplane that misses some row has rows on the wrong side",
+}
+THIN = "the rows are separable, but by so little that no floats tried separate them"
+MULTIPLES = 32  # of a rational direction that are tried, since rounding decides which of them separate
+REMEDY = (
+    "LinearSVM allows mistakes at a price, ZeroOneClassifier makes fewest, on_overlap='soft' falls back on the former"
+)
 Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 
 
@@ -204,3 +218,51 @@ def check_existence(
             return _certificate(rays, places, Separation(exact, places[:0]), classes, used)
     hint = Optimum(weights, problem.weights) if fit.walk.status is Status.OPTIMAL else weights
     return certify_rows(design, codes, classes, used, hint, watch)
+
+
+def describe_divergence(existence: SeparabilityCertificate) -> str:
+    """Return a clause that names the diverging coefficients and their limits; empty if they are not known."""
+    limits = [f"{name} → {LIMITS[own]}" for name, own in existence.coefficient_status.items() if own in LIMITS]
+    if not limits:
+        return ""
+    more = len(limits) - NAMED
+    return f"; no finite estimate: {', '.join(limits[:NAMED])}" + (f" and {more:,} more" if more > 0 else "")
+
+
+def check_signs(
+    design: Design, signs: Floats, labels: tuple[Any, Any], hint: Floats | None = None
+) -> SeparabilityCertificate:
+    """Return whether rows of signs ±1 can be separated; one class against the rest has labels False and True."""
+    classes = labels if labels[0] is not None else (False, True)
+    codes = (signs > 0.0).astype(np.intp)
+    return certify_rows(design, codes, classes, np.ones(len(signs), dtype=np.bool_), hint)
+
+
+def float_separator(design: Design, signs: Floats, certificate: SeparabilityCertificate) -> Floats | None:
+    """Return floats that separate the rows exactly, near the certificate's rational weights; None if none do."""
+    if certificate.verdict != "separable" or certificate.weights is None:
+        return None
+    largest = max(abs(value) for value in certificate.weights)
+    for multiple in range(1, 2 * MULTIPLES, 2):
+        coef = np.array([float(multiple * value / largest) for value in certificate.weights])
+        if least_margin_bound(design, signs, coef) > 0:
+            return coef
+    return None
+
+
+def overlap_error(labels: tuple[Any, Any], certificate: SeparabilityCertificate) -> OverlapError:
+    """Return the error for rows that cannot be separated, with the proof."""
+    negative, positive = labels
+    if certificate.verdict == "separable":
+        certificate = replace(certificate, reason=THIN)
+    proof: Certificate = certificate
+    between = f"{negative!r} and {positive!r}"
+    if negative is None:
+        between = f"class {positive!r} and the rest"
+        proof = OneVsRestCertificate((positive,), (certificate,), indicators=True)
+    if certificate.verdict == "undecided":
+        return OverlapError(f"no halfspace was found that separates {between}: {certificate.reason}; {REMEDY}", proof)
+    return OverlapError(
+        f"no halfspace separates {between}: {REASONS[certificate.verdict]} (error.certificate proves it); {REMEDY}",
+        proof,
+    )

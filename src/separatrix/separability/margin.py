@@ -27,7 +27,7 @@ from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.margin import PerceptronLoss
 from separatrix.problem import Problem, shift_intercept
-from separatrix.separability.existence import check_signs, float_separator, overlap_error
+from separatrix.separability.check import check_signs, float_separator, overlap_error
 from separatrix.solvers.max_margin import MaxMargin
 
 NO_MARGIN = 1e-9  # relative to the radius: a hull this near to 0 has no margin that floats show reliably

@@ -28,24 +28,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from separatrix.arrays import EPSILON, Bools, Floats, Ints
+from separatrix.design.base import Block
 from separatrix.design.build import row_radius
 from separatrix.jit import WorkGate
-from separatrix.loops.dual import (
-    MEMORY,
-    Conjugate,
-    DualRows,
-    Metric,
-    add_rows,
-    dual_pass,
-    measure_movements,
-    row_squares,
-    take_step,
-)
+from separatrix.loops import dual
+from separatrix.loops.dual import MEMORY, Conjugate, DualRows, Metric
 from separatrix.losses.base import Loss
 from separatrix.losses.margin import Hinge, Logistic, SquaredHinge
 from separatrix.problem import Problem
@@ -78,16 +70,6 @@ PATIENCE = 10  # steps without a smaller gap
 STRICT = 0.1  # share of the gap at which the centre moves if there is no progress
 
 
-class PrimalDual(NamedTuple):
-    """Both objectives, the slopes of the dual point, and each row's margin and part of the gap."""
-
-    primal: float
-    dual: float
-    slopes: Floats
-    margins: Floats
-    gaps: Floats
-
-
 class Multipliers:
     """The multipliers and coefficients of one run on one problem."""
 
@@ -99,7 +81,9 @@ class Multipliers:
         self.row_entries = int(self.rows.values.size) // self.n + 1
         self.row_work = 2 * self.row_entries + FIXED_WORK
         self.shares = problem.shares
-        squares = self._row_squares()
+        squares = problem.design.gather(_row_squares)
+        if not math.isfinite(float(squares.sum())):
+            row_radius(problem.design)  # raises an error that names the entry that is not finite
         strength, spread = problem.penalty.quadratic, float(self.shares @ squares)
         self.tau = min(TAU * strength / spread, LARGEST_TAU) if spread > 0.0 else LARGEST_TAU
         self.metric = Metric(1.0 / strength, 1.0 / self.tau)
@@ -109,19 +93,20 @@ class Multipliers:
 
     def sweep(self, order: Ints, bound: float) -> tuple[Ints, float]:
         """Visit rows in order; return those that are not at a bound, and the largest gradient of those that moved."""
-        visit = self.gate.choose(dual_pass, len(order) * self.row_work)
+        visit = self.gate.choose(dual.dual_pass, len(order) * self.row_work)
         point = (self.q, self.coef)
         arguments = (self.weighted, order, self.conjugate, self.metric, bound, point)
         active, largest = self.problem.design.visit(visit, *arguments, changed=(order, *point))
         self.problem.design.count_visits(len(order))
         return order[:active], largest
 
-    def add(self, indices: Ints, changes: Floats, coef: Floats) -> None:
-        """Add to coefficients, in place, the effect of changes of some multipliers."""
-        factors = changes * self.shares[indices] * self.weighted.labels[indices]
-        add = self.gate.choose(add_rows, len(indices) * self.row_work)
-        self.problem.design.visit(add, indices, factors, self.metric, coef, changed=(coef,))
+    def effect(self, indices: Ints, changes: Floats) -> Floats:
+        """Return the change of the coefficients by changes of some multipliers."""
+        factors, change = changes * self.shares[indices] * self.weighted.labels[indices], np.zeros_like(self.coef)
+        add = self.gate.choose(dual.add_rows, len(indices) * self.row_work)
+        self.problem.design.visit(add, indices, factors, change, changed=(change,))
         self.problem.design.count_visits(len(indices))
+        return self._in_metric(change)
 
     def inner(self, left: Floats, right: Floats) -> Any:
         """Return the inner product of changes of coefficients in the penalty's curvatures, τ for a free one."""
@@ -144,13 +129,11 @@ class Multipliers:
 
     def refresh(self) -> None:
         """Recompute the coefficients from the multipliers, in one pass."""
-        dual_coef = self.problem.dual_coef(-self.weighted.labels * self.q)
-        self.coef = dual_coef * self.metric.stored
-        if self.virtual:
-            self.coef[0] = self.centre + dual_coef[0] * self.metric.virtual
+        self.coef = self._in_metric(self.problem.dual_coef(-self.weighted.labels * self.q))
+        self.coef[: self.virtual] += self.centre
 
-    def duality_gap(self) -> PrimalDual:
-        """Compute P, D and each row's part of the gap, in one pass (two with a free coefficient).
+    def duality_gap(self) -> tuple[float, float, Floats, Floats, Floats]:
+        """Return P, D, the slopes of its point, and each row's margin and part of the gap, in one or two passes.
 
         The parts of the gap are those of the problem in which b has the penalty τ/2·(b − centre)²: loss + conjugate +
         q·margin, each at least 0. D is the dual of the given problem.
@@ -160,56 +143,43 @@ class Multipliers:
         losses, conjugates = problem.loss.of_margin(margins), problem.loss.conjugate(slopes, y)
         w = self.coef[self.virtual :]
         penalty = 0.5 * problem.penalty.quadratic * float(w @ w)
-        primal, dual = float(self.shares @ losses) + penalty, -float(self.shares @ conjugates) - penalty
+        primal, dual_value = float(self.shares @ losses) + penalty, -float(self.shares @ conjugates) - penalty
         if self.virtual:  # the slopes of the heavier class are scaled down until their weighted sum is 0
             up, down = (float(self.shares @ np.maximum(side, 0.0)) for side in (slopes, -slopes))
             scales = np.where(slopes > 0.0, min(up, down) / max(up, TINY), min(up, down) / max(down, TINY))
             slopes = slopes * np.minimum(scales, 1.0)
-            dual = self._dual(slopes, problem.dual_coef(slopes) * self.metric.stored)
-        return PrimalDual(primal, dual, slopes, margins, self.shares * (losses + conjugates + self.q * margins))
+            dual_value = self._dual(slopes, problem.dual_coef(slopes) * self.metric.stored)
+        return primal, dual_value, slopes, margins, self.shares * (losses + conjugates + self.q * margins)
 
-    def move_centre(self) -> None:
-        shift = self.coef[0] - self.centre
-        self.centre += shift
-        self.coef[0] += shift
+    def _in_metric(self, total: Floats) -> Floats:
+        """Return the coefficients of a weighted sum of rows, without the centre."""
+        coef = total * self.metric.stored
+        coef[: self.virtual] = total[: self.virtual] * self.metric.virtual
+        return coef
 
     def _dual(self, slopes: Floats, dual_coef: Floats) -> float:
         problem = self.problem
         conjugate = problem.mean(problem.loss.conjugate(slopes, self.weighted.labels))
         return float(-conjugate - problem.penalty.value(dual_coef, problem.penalty_weights))
 
-    def _row_squares(self) -> Floats:
-        squares, design = np.empty(self.n), self.problem.design
-        fill = self.gate.choose(row_squares, self.n * self.row_work)
-        design.count_visits(self.n)
-        if not design.visit(fill, squares, changed=(squares,)):
-            squares = design.squared_norms() - self.virtual
-        if not math.isfinite(float(squares.sum())):
-            row_radius(design)  # raises an error that names the entry that is not finite
-        return squares
 
-
-class _Model(NamedTuple):
-    """Minus the dual near a point: ⟨·, ·⟩ of the movements, of each with w, and of w; φ, φ′ and φ″ of the rows."""
-
-    gram: Floats
-    along: Floats
-    square: float
-    conjugate: float
-    slope: Floats
-    curvature: Floats
+def _row_squares(block: Block) -> Floats:
+    return block.stored_squared_norms()
 
 
 class Momentum:
-    """Extrapolates the passes over active rows."""
+    """Extrapolates the passes over active rows.
+
+    Its model of minus the dual has the inner products ⟨·, ·⟩ of the movements and w, w last, and φ, φ′ and φ″ of the
+    rows.
+    """
 
     def __init__(self, state: Multipliers) -> None:
         self.state = state
         self.movements = np.zeros((MEMORY, state.coef.size))
-        self.before, self.correction = np.zeros_like(state.coef), np.zeros_like(state.coef)
+        self.before = np.zeros_like(state.coef)
         self.active = self.members = np.empty(0, dtype=np.int64)
         self.q_movements, self.q_before, self.shares = np.zeros((MEMORY, 0)), _EMPTY, _EMPTY
-        self.scaled = _EMPTY, _EMPTY
         self.count = self.read = 0
         self.rounding = 0.0  # relative error of w accumulated by steps
 
@@ -235,21 +205,24 @@ class Momentum:
         self.count += 1
         q = state.q[self.members]
         np.subtract(q, self.q_before, out=self.q_movements[slot])
-        model = self._model(q, slot)
-        factors, correction, length = self._best_factors(model), _EMPTY, 1.0
+        products, (conjugate, slope, curvature) = self._products(slot), self._conjugate(q)
+        factors, correction, length = self._best_factors(products, slope, curvature), _EMPTY, 1.0
         q_step = factors @ self.q_movements
         inside = np.clip(q + q_step, 0.0, state.conjugate.upper)
         clipped = np.flatnonzero(inside != q + q_step)
         if len(clipped) > MOST_CLIPPED * len(q):
             return
         if len(clipped):
-            correction = self.correction
-            correction.fill(0.0)
-            state.add(self.members[clipped], (inside - q - q_step)[clipped], correction)
+            correction = state.effect(self.members[clipped], (inside - q - q_step)[clipped])
             q_step = inside - q
         if len(clipped) or state.conjugate.curved:
-            length = self._length(model, factors, correction, q, q_step)
-        take = state.gate.choose(take_step, STEP_WORK * state.coef.size)
+            along, square = self._along(products, factors, correction)
+            rows_along, rows_square = float(slope @ q_step), float(curvature @ (q_step * q_step))
+            length = min(1.0, max(0.0, -(along + rows_along)) / max(square + rows_square, TINY))
+            if state.conjugate.curved:
+                change = self._conjugate(q + length * q_step)[0] - conjugate
+                length *= change + length * along + 0.5 * length**2 * square < 0.0
+        take = state.gate.choose(dual.take_step, STEP_WORK * state.coef.size)
         take(factors, correction, length, self.movements, slot, state.coef)
         state.q[self.members] = np.clip(q + length * q_step, 0.0, state.conjugate.upper)
         self.q_movements[slot] += length * q_step
@@ -261,20 +234,18 @@ class Momentum:
         united[members] = united[rows] = True
         self.active, self.members = members, np.flatnonzero(united)
         self.shares = self.state.shares[self.members]
-        self.scaled = -self.shares, self.state.conjugate.ridge * self.shares
         self.q_movements = np.zeros((MEMORY, len(self.members)))
         self.q_movements[:, np.searchsorted(self.members, rows)] = movements
 
-    def _model(self, q: Floats, slot: int) -> _Model:
+    def _products(self, slot: int) -> Floats:
         state, products = self.state, np.zeros((MEMORY + 1, MEMORY + 1))
-        measure = state.gate.choose(measure_movements, STEP_WORK * state.coef.size)
+        measure = state.gate.choose(dual.measure_movements, STEP_WORK * state.coef.size)
         measure(state.coef, self.before, self.movements, slot, products)
         products *= state.problem.penalty.quadratic
         if state.virtual:
             free = np.append(self.movements[:, 0], state.coef[0])
             products += (state.tau - state.problem.penalty.quadratic) * np.outer(free, free)
-        conjugate, slope, curvature = self._conjugate(q)
-        return _Model(products[:-1, :-1], products[:-1, -1], float(products[-1, -1]), conjugate, slope, curvature)
+        return products
 
     def _conjugate(self, q: Floats) -> tuple[float, Floats, Floats]:
         """Return Σ sᵢ φ(qᵢ), and sᵢ φ′(qᵢ) and sᵢ φ″(qᵢ)."""
@@ -283,42 +254,35 @@ class Momentum:
             up, down = np.log(np.maximum(q, TINY)), np.log(np.maximum(rest, TINY))
             value = float(self.shares @ (q * up + rest * down))
             return value, self.shares * (up - down), self.shares / np.maximum(q * rest, TINY)
-        ridge, (slope, curvature) = self.state.conjugate.ridge, self.scaled
-        return 0.0, slope + curvature * q if ridge else slope, curvature
+        curvature = self.state.conjugate.ridge * self.shares
+        return 0.0, curvature * q - self.shares, curvature
 
-    def _best_factors(self, model: _Model) -> Floats:
+    def _best_factors(self, products: Floats, slope: Floats, curvature: Floats) -> Floats:
         """Return the factors of the movements that minimise the model; 0 if the decrease is within rounding.
 
         A movement of w has the rounding error of w: the slope along it is known only to ε⟨w, w⟩, and a large factor
         would separate w from its multipliers.
         """
-        matrix = model.gram + (self.q_movements * model.curvature) @ self.q_movements.T
-        vector = model.along + self.q_movements @ model.slope
+        matrix = products[:-1, :-1] + (self.q_movements * curvature) @ self.q_movements.T
+        vector = products[:-1, -1] + self.q_movements @ slope
         sizes = np.sqrt(np.maximum(np.diag(matrix), TINY))
         scaled = matrix / np.outer(sizes, sizes) + SINGULAR * np.eye(MEMORY)
         factors = np.asarray(-np.linalg.solve(scaled, vector / sizes) / sizes)
         size = float(np.abs(factors).sum())
-        if size > LARGEST or -float(vector @ factors) <= NOISE * model.square * size:
+        if size > LARGEST or -float(vector @ factors) <= NOISE * products[-1, -1] * size:
             return np.zeros(MEMORY)
         self.rounding += EPSILON * size
         return factors
 
-    def _length(self, model: _Model, factors: Floats, correction: Floats, q: Floats, q_step: Floats) -> float:
-        """Return the share of a step, at most 1, that minimises the model; 0 if minus the dual does not decrease."""
+    def _along(self, products: Floats, factors: Floats, correction: Floats) -> tuple[float, float]:
+        """Return ⟨w, step⟩ and ⟨step, step⟩ of a step of the coefficients."""
         state = self.state
-        along, curvature = float(model.along @ factors), float(factors @ model.gram @ factors)
+        along, square = float(products[:-1, -1] @ factors), float(factors @ products[:-1, :-1] @ factors)
         if correction.size:
             along += state.inner(state.coef, correction)
             cross = float(factors @ state.inner(self.movements, correction))
-            curvature += 2.0 * cross + state.inner(correction, correction)
-        slope = along + float(model.slope @ q_step)
-        if not slope < 0.0:
-            return 0.0
-        length = min(1.0, -slope / max(curvature + float(model.curvature @ (q_step * q_step)), TINY))
-        if not state.conjugate.curved:
-            return length
-        change = self._conjugate(q + length * q_step)[0] - model.conjugate
-        return length if change + length * along + 0.5 * length**2 * curvature < 0.0 else 0.0
+            square += 2.0 * cross + state.inner(correction, correction)
+        return along, square
 
 
 @dataclass(frozen=True)
@@ -372,14 +336,15 @@ class _DualDescent:
         if self.momentum.rounding > DRIFT:
             self.state.refresh()
             self.momentum.rounding = 0.0
-        bounds, before = self.state.duality_gap(), self.primal - self.dual
-        if bounds.primal < self.primal:
-            self.primal, self.coef = bounds.primal, self.state.coef.copy()
-        if bounds.dual > self.dual:
-            self.dual, self.slopes = bounds.dual, bounds.slopes
+        primal, dual_value, slopes, margins, gaps = self.state.duality_gap()
+        before = self.primal - self.dual
+        if primal < self.primal:
+            self.primal, self.coef = primal, self.state.coef.copy()
+        if dual_value > self.dual:
+            self.dual, self.slopes = dual_value, slopes
         gap = self.primal - self.dual
         self.idle = 0 if gap < before else self.idle + 1
-        self._plan(bounds)
+        self._plan(primal - dual_value, margins, gaps)
         facts = {
             "objective": self.primal,
             "excess": max(gap, 0.0),
@@ -404,21 +369,20 @@ class _DualDescent:
             self.momentum.after_pass(visited)
             visits += visited
 
-    def _plan(self, bounds: PrimalDual) -> None:
-        """Choose the active rows and the passes of the next step; move the centre if the rows allow it."""
-        inner_gap = float(bounds.gaps.sum())
+    def _plan(self, gap: float, margins: Floats, gaps: Floats) -> None:
+        """Choose the active rows and the passes of the next step; move the centre to b if the rows allow it."""
+        state, inner_gap = self.state, float(gaps.sum())
         self.passes = min(2 * self.passes, MOST_PASSES) if inner_gap > SLOW * self.inner_gap else 1
         self.inner_gap = inner_gap
-        active = self._active_rows(bounds)
+        active = self._active_rows(margins[self.weighted_rows], gaps[self.weighted_rows])
         self.active = self.weighted_rows if active.all() else self.weighted_rows[active]
         share = 1.0 if self.idle < PATIENCE // 2 else STRICT
-        if self.state.virtual and inner_gap <= share * (bounds.primal - bounds.dual):
-            self.state.move_centre()
+        if state.virtual and inner_gap <= share * gap:
+            state.centre, state.coef[0] = state.coef[0], 2.0 * state.coef[0] - state.centre
 
-    def _active_rows(self, bounds: PrimalDual) -> Bools:
+    def _active_rows(self, margins: Floats, gaps: Floats) -> Bools:
         """Return the rows to visit: neither firmly at a bound nor with a negligible part of the gap."""
         q, (upper, ridge, curved) = self.state.q[self.weighted_rows], self.state.conjugate
-        gaps, margins = bounds.gaps[self.weighted_rows], bounds.margins[self.weighted_rows]
         if curved:
             active = gaps >= NEGLIGIBLE * gaps.mean()
             return np.asarray(active if 2 * active.sum() < len(active) else np.ones(len(active), dtype=bool))

@@ -9,8 +9,8 @@ alternate: an integer program finds a smallest set that hits all known subsystem
 mistakes), and a linear program either separates the other rows, which is then optimal, or finds new subsystems. One
 row of each is dropped until the rest is separable, which gives a halfspace and an upper bound.
 
-The rows of a vertex of a linear program have a single linear relation, so the exact λ is the only null vector of a
-small integer matrix. If floating point chose the rows wrongly, a rational simplex method (Bland's rule) decides.
+The exact λ of the rows that a linear program chose is found by a simplex method on integers; if floating point chose
+them wrongly, it is applied to all rows.
 
 A score of exactly 0 counts as a mistake. The problem is NP-hard: the bounds close on small or nearly separable data and
 may not elsewhere. Cost of a step: one linear program of all rows and, occasionally, an integer program over the rows in
@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -30,6 +29,7 @@ import scipy
 import scipy.sparse as sp
 
 from separatrix.arrays import EPSILON, Bools, Floats, Indices
+from separatrix.numerics import integer_columns, integer_simplex
 from separatrix.problem import Problem
 from separatrix.solvers.base import IN_MEMORY, Needs, Step
 from separatrix.solvers.halfspace_lp import HalfspaceProgram
@@ -50,94 +50,22 @@ class Subsystem(NamedTuple):
 
 
 def exact_subsystem(points: Floats, rows: Sequence[int]) -> Subsystem | None:
-    """Return a minimal infeasible subsystem among some rows yᵢ xᵢ (k, p); None if they are separable."""
-    columns = _integer_columns(points)
-    multipliers = _only_null_vector(columns)
-    if multipliers is None or min(multipliers) <= 0:
-        multipliers = _vertex(columns)
-    if multipliers is None:
+    """Return a minimal infeasible subsystem among some rows yᵢ xᵢ (k, p); None if they are separable.
+
+    Its multipliers are a vertex of λ ≥ 0, Σ λᵢ = 1, Σ λᵢ yᵢ xᵢ = 0, which the simplex method finds by minimising the
+    sum of one artificial variable per equation.
+    """
+    k, p = points.shape
+    tableau = np.zeros((p + 2, k + 1), dtype=object)
+    tableau[:p, :k] = integer_columns(points)[0].T
+    tableau[p] = 1
+    tableau[-1] = -tableau[:-1].sum(axis=0)
+    tableau, basis, _ = integer_simplex(tableau, list(range(-p - 1, 0)))
+    if tableau[-1, -1]:
         return None
-    support = [place for place, value in enumerate(multipliers) if value]
-    common = math.gcd(*(multipliers[place] for place in support))
-    scaled = tuple(multipliers[place] // common for place in support)
-    return Subsystem(tuple(int(rows[place]) for place in support), scaled)
-
-
-def _integer_columns(points: Floats) -> list[list[int]]:
-    """Return the points' columns (p, k) as integers, each scaled by a power of 2, which changes no relation."""
-    columns = []
-    for column in points.T.tolist():
-        ratios = [value.as_integer_ratio() for value in column]
-        shared = max(bottom for _, bottom in ratios)
-        integers = [top * (shared // bottom) for top, bottom in ratios]
-        common = math.gcd(*integers)
-        if common:
-            columns.append([value // common for value in integers])
-    return columns
-
-
-def _only_null_vector(matrix: list[list[int]]) -> list[int] | None:
-    """Return the null vector, with positive sum, of a matrix (p, k) that has only one; else None. (Bareiss)"""
-    rows, k = [row[:] for row in matrix], len(matrix[0]) if matrix else 1
-    pivots: list[int] = []
-    previous, free = 1, -1
-    for column in range(k):
-        rank = len(pivots)
-        place = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
-        if place is None:
-            if free >= 0:
-                return None
-            free = column
-            continue
-        rows[rank], rows[place] = rows[place], rows[rank]
-        pivot = rows[rank]
-        for i in range(len(rows)):
-            if i != rank:
-                factor = rows[i][column]
-                rows[i] = [(pivot[column] * a - factor * b) // previous for a, b in zip(rows[i], pivot, strict=True)]
-        previous = pivot[column]
-        pivots.append(column)
-    if free < 0:
-        return None
-    vector = [0] * k
-    vector[free] = previous
-    for rank, column in enumerate(pivots):
-        vector[column] = -rows[rank][free]
-    return vector if sum(vector) > 0 else [-value for value in vector]
-
-
-def _vertex(columns: list[list[int]]) -> list[int] | None:
-    """Return λ ≥ 0, λ ≠ 0, with Σ λᵢ zᵢ = 0, on rows with a single linear relation; None if there is none."""
-    k = len(columns[0]) if columns else 1
-    table = [[Fraction(value) for value in column] + [Fraction(0)] for column in columns]
-    table.append([Fraction(1)] * (k + 1))
-    basis = [-1] * len(table)  # −1: still the artificial variable of its row
-    while True:
-        gains = [sum(row[j] for row, owner in zip(table, basis, strict=True) if owner < 0) for j in range(k)]
-        entering = next((j for j in range(k) if gains[j] > 0 and j not in basis), None)
-        if entering is None:
-            break
-        ratios = [(row[k] / row[entering], basis[i], i) for i, row in enumerate(table) if row[entering] > 0]
-        leaving = min(ratios)[2]
-        _pivot(table, leaving, entering)
-        basis[leaving] = entering
-    if any(owner < 0 and row[k] for row, owner in zip(table, basis, strict=True)):
-        return None
-    shares = [Fraction(0)] * k
-    for row, owner in zip(table, basis, strict=True):
-        if owner >= 0:
-            shares[owner] = row[k]
-    common = math.lcm(*(share.denominator for share in shares))
-    return [int(share * common) for share in shares]
-
-
-def _pivot(table: list[list[Fraction]], leaving: int, entering: int) -> None:
-    head = table[leaving][entering]
-    table[leaving] = [value / head for value in table[leaving]]
-    for i, row in enumerate(table):
-        factor = row[entering]
-        if i != leaving and factor:
-            table[i] = [a - factor * b for a, b in zip(row, table[leaving], strict=True)]
+    support = sorted((place, tableau[i, -1]) for i, place in enumerate(basis) if place >= 0 and tableau[i, -1])
+    common = math.gcd(*(value for _, value in support))
+    return Subsystem(tuple(int(rows[place]) for place, _ in support), tuple(value // common for _, value in support))
 
 
 @dataclass

@@ -24,7 +24,7 @@ from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.design.kernel_matrix import KernelRows
 from separatrix.errors import DataError
 from separatrix.jit import WorkGate
-from separatrix.loops.kernel import add_kernel_rows, solve_block
+from separatrix.loops.dual import add_kernel_rows, solve_block
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 

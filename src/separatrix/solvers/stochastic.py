@@ -27,8 +27,16 @@ from separatrix.loops import stochastic
 from separatrix.losses.base import ScalarLoss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.gradient import DescentProgress, least_curvature_of
-from separatrix.solvers.rates import DESCENT_ADVICE, Descent, KnownRate, Rate, rate_function, visit_radius
+from separatrix.solvers.gradient import (
+    DESCENT_ADVICE,
+    Descent,
+    DescentProgress,
+    KnownRate,
+    Rate,
+    least_curvature_of,
+    rate_function,
+    visit_radius,
+)
 from separatrix.solvers.visits import Order, Seed, draw_order
 
 ROW_WORK = 40  # interpreted operations of a visit besides those on the row's entries

@@ -7,13 +7,16 @@ glob characters. A folder stands for all of its files of a known kind, sorted by
 from __future__ import annotations
 
 import glob
+import gzip
 import os
 import shutil
 import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal, cast
 
 from separatrix.errors import DataError
 
@@ -45,6 +48,22 @@ class File:
     compression: Compression = "none"
 
 
+@contextmanager
+def open_unpacked(file: File) -> Iterator[IO[bytes]]:
+    """Open a file that is plain or packed with gzip; a DataError names one that is damaged, or packed with zstd."""
+    if file.compression == "zstd":
+        raise DataError(f"{file.name!r} is packed with zstd and not UTF-8 throughout, or not a table; unpack it first")
+    try:
+        with cast(IO[bytes], (gzip.open if file.compression == "gzip" else open)(file.path, "rb")) as stream:
+            yield stream
+    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        raise _damaged(file.name, problem) from problem
+
+
+def _damaged(name: str, problem: Exception) -> DataError:
+    return DataError(f"{name!r} is no whole gzip file: {problem}; compress it again")
+
+
 def find_files(source: str, scratch: Path) -> tuple[File, ...]:
     """Return the files of a source; standard input is first copied to the scratch folder."""
     if source == STANDARD_INPUT:
@@ -59,17 +78,13 @@ def find_files(source: str, scratch: Path) -> tuple[File, ...]:
         return _files_of_one_kind(entries, source)
     matches = sorted(Path(match) for match in glob.glob(source, recursive=True) if Path(match).is_file())
     if not matches and path.exists():
-        raise _device_error(path, source)
+        if path.samefile(os.devnull):
+            raise empty_file(source)
+        raise DataError(f"{source!r} is a device or a pipe, and no file; pipe the table in, and name it -")
     if not matches:
         problem = "no file matches" if glob.has_magic(source) else "there is no file"
         raise DataError(f"{problem} {source!r}; check the path, or try one of the demos: demo:students")
     return _files_of_one_kind(matches, source)
-
-
-def _device_error(path: Path, source: str) -> DataError:
-    if path.samefile(os.devnull):
-        return empty_file(source)
-    return DataError(f"{source!r} is a device or a pipe, and no file; pipe the table in, and name it {STANDARD_INPUT}")
 
 
 def empty_file(name: str) -> DataError:
@@ -124,7 +139,7 @@ def _refuse_bomb(name: str, start: bytes, size: int) -> None:
     try:
         ratio = _compression_ratio(start)
     except zlib.error as problem:
-        raise DataError(f"{name!r} is no whole gzip file: {problem}; compress it again") from problem
+        raise _damaged(name, problem) from problem
     if ratio > BOMB_RATIO and ratio * size > BOMB_SIZE:
         raise DataError(
             f"{name!r} grows {ratio:,.0f}-fold when unpacked, to some {ratio * size / 2**30:,.0f} GB;"

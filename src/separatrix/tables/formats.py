@@ -149,6 +149,10 @@ class NumberFormat:
         digits = rf"(({group}\d+)({decimal}\d*)?|{decimal}\d+)([eE][-+]?\d+)?"
         return rf"\s*[-+−]?[{SIGNS}]?\s?[-+−]?({digits}|{SPECIAL_NUMBERS})\s?[{SIGNS}]?\s*"
 
+    def matches_sql(self, cell: str) -> str:
+        """Return the SQL condition that a cell is in this format."""
+        return f"regexp_full_match({cell}, {literal(self.pattern)})"
+
     def sql(self, cell: str) -> str:
         """Return the SQL expression that parses a cell; for a cell not in this format, NULL or a wrong number."""
         digits = f"translate({cell}, {literal('−' + SIGNS + NUMBER_BLANKS + self.thousands)}, '-')"

@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from separatrix.errors import DataError, OptionError, counted, require_choice
 from separatrix.tables.connection import Connection, literal, literal_list
@@ -39,11 +39,12 @@ from separatrix.tables.formats import (
     date_sql,
     days_sql,
     has_codes,
+    is_plain_number,
     number_format,
     trim_sql,
 )
-from separatrix.tables.raw import RawTable, number_text
-from separatrix.tables.table import KINDS, TRUTH_VALUES, ColumnKind
+from separatrix.tables.raw import RawTable
+from separatrix.tables.table import KINDS, LARGEST_WHOLE, TRUTH_VALUES, ColumnKind
 
 ASSUMED = "is assumed"  # in the reason of a date format that the cells leave open
 CAPITALS = "whatever their capitals"  # in the reason of a boolean with several spellings
@@ -63,20 +64,25 @@ COUNTED_ROWS = 100  # rows from which on 0, 1, 2, … or 1, 2, 3, … are row nu
 ID_NAME = re.compile(r"(.*[\s_.-])?(id|ids|index|idx|key|uuid|guid|row|rows|rownames?|no|nr|number|#|obs)", re.I)
 ID_CAMEL = re.compile(r".*[a-z](Id|ID|No|Nr|Key)|Unnamed: \d+")
 NAMELESS = "column_1"  # the name that a frame's index gets if it was written without one
+NAN = "CAST('nan' AS DOUBLE)"
 _NUMBER_GAP = f"word IN ({literal_list(MISSING_NUMBERS)})"
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Kinds, levels and formats by column name, further words for missing values, and the separator, as given."""
+    """How to read a table, as given: kinds, levels and formats by column name, and the options of `open_table`."""
 
     kinds: Mapping[str, ColumnKind] = field(default_factory=dict)
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     separator: str | None = None
+    where: str | None = None
+    sql: str | None = None
 
     def __post_init__(self) -> None:
+        if self.where is not None and self.sql is not None:
+            raise OptionError("where and sql (--where, --sql) are both given; give one of them: sql can have a WHERE")
         if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
             raise OptionError(f"separator={self.separator!r} is not one character other than a quote and a line end")
         for name, kind in self.kinds.items():
@@ -120,103 +126,84 @@ def reading_notes(schema: Sequence[ColumnType], missing_words: Iterable[str] = (
 
 @dataclass(frozen=True)
 class RawColumn:
-    """A column of a raw table, with the caller's options for it: `cell` is its name in SQL, `type` its DuckDB type."""
+    """A column of a raw table, with the caller's options: `cell` is its name in SQL, `type` its DuckDB type."""
 
     connection: Connection
     raw: RawTable
+    options: ReadOptions
     rows: int
     name: str
     cell: str
     type: str
-    kind: ColumnKind | None
-    format: str | None
-    levels: tuple[str, ...]
-    missing: tuple[str, ...]
 
+    @property
+    def kind(self) -> ColumnKind | None:
+        """The kind given by the caller."""
+        return self.options.kinds.get(self.name)
 
-def infer_types(connection: Connection, raw: RawTable, options: ReadOptions, source: str) -> tuple[ColumnType, ...]:
-    """Return the type of each column of a raw table; a DataError names the source of a table without rows."""
-    rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
-    if not rows:
-        raise DataError(f"{source} has no rows, only the columns {', '.join(map(repr, raw.names))}; add rows")
-    kinds, formats, levels = options.kinds, options.formats, options.levels
-    return tuple(
-        _column_type(
-            RawColumn(
-                *(connection, raw, rows, name, cell, kind),
-                *(kinds.get(name), formats.get(name), levels.get(name, ()), options.missing),
-            )
+    @property
+    def text(self) -> str:
+        """The SQL expression of a cell as text."""
+        return {"VARCHAR": self.cell, "DOUBLE": _number_text(self.cell)}.get(self.type, f"CAST({self.cell} AS VARCHAR)")
+
+    @cached_property
+    def relation(self) -> str:
+        """A relation with the columns raw, word, rows and first: of the distinct cells, or of all if most differ."""
+        cells = f"(SELECT {self.text} AS raw, rowid FROM {self.raw.table})"
+        columns = "count(raw), approx_count_distinct(raw), coalesce(avg(strlen(raw)), 0)"
+        non_missing, distinct, size = self.ask(f"SELECT {columns} FROM {cells} WHERE rowid < {ROWS_EXAMINED}")
+        if (distinct > MANY_DISTINCT or size > LONG_CELL) and 2 * distinct > non_missing:
+            word = "raw" if size > LONG_CELL else trim_sql("raw")
+            return f"(SELECT raw, {word} AS word, 1 AS rows, rowid AS first FROM {cells} WHERE raw IS NOT NULL)"
+        counts = f"SELECT raw, count(*) AS rows, min(rowid) AS first FROM {cells} WHERE raw IS NOT NULL GROUP BY raw"
+        words = f"SELECT *, {trim_sql('raw')} AS word FROM ({counts})"
+        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE words_{self.cell} AS {words}")
+        return f"words_{self.cell}"
+
+    @property
+    def is_missing(self) -> str:
+        """The SQL condition that a word means "missing" in a column of any kind."""
+        return f"word IN ({literal_list((*MISSING_ANYWHERE, *self.options.missing))})"
+
+    @cached_property
+    def sample(self) -> list[str]:
+        """Some of the distinct non-missing cells."""
+        return self.words(f"ORDER BY first % {STRIDE}, first LIMIT {SAMPLE}")
+
+    @cached_property
+    def number_sample(self) -> list[str]:
+        """The sample without words that mean "missing" among numbers."""
+        return [word for word in self.sample if word not in MISSING_NUMBERS]
+
+    def ask(self, query: str) -> tuple[Any, ...]:
+        """Return the only row that answers a query."""
+        row: tuple[Any, ...] = self.connection.execute(query).fetchone()
+        return row
+
+    def words(self, order: str) -> list[str]:
+        """Return the non-missing cells in an SQL order."""
+        query = f"SELECT word FROM {self.relation} WHERE NOT {self.is_missing} {order}"
+        return [word for (word,) in self.connection.execute(query).fetchall()]
+
+    def parse_counts(self, condition: str) -> ParseCounts:
+        """Return how many cells meet the condition; words that mean "missing" among numbers need not."""
+        non_missing = f"NOT {self.is_missing} AND NOT {_NUMBER_GAP}"
+        unparsed = f"{non_missing} AND NOT coalesce({condition}, false)"
+        counts = self.ask(
+            f"SELECT coalesce(sum(rows) FILTER ({non_missing}), 0), coalesce(sum(rows) FILTER ({unparsed}), 0),"
+            f" count(DISTINCT word) FILTER ({non_missing} AND ({condition})),"
+            f" coalesce(sum(rows) FILTER ({_NUMBER_GAP}), 0), arg_min(word, first) FILTER ({unparsed}),"
+            f" list_sort(list(DISTINCT word) FILTER ({self.is_missing} OR {_NUMBER_GAP})) FROM {self.relation}"
         )
-        for name, cell, kind in zip(raw.names, raw.cells, raw.types, strict=True)
-    )
+        return ParseCounts(*counts)
 
-
-def _column_type(column: RawColumn) -> ColumnType:
-    name, cell, kind = column.name, column.cell, column.kind
-    if column.type == "DOUBLE" and kind == "id":
-        return ColumnType(name, "id", (), "as asked for", "", number_text(cell), cell)
-    if column.type == "DOUBLE" and kind in {None, "number"}:
-        return _numeric_type(column)
-    if column.type == "BOOLEAN" and kind in {None, "boolean", "number"}:
-        values = f"coalesce(CAST(CAST({cell} AS INTEGER) AS DOUBLE), 'nan')"
-        levels = () if kind == "number" else column.levels or TRUTH_VALUES
-        return ColumnType(name, kind or "boolean", levels, "truth values", "", values, cell)
-    if column.type == "TIMESTAMP" and kind in {None, "date"}:
-        values = f"coalesce({days_sql(cell)}, 'nan')"
-        return ColumnType(name, "date", (), "dates in the file", column.format or "", values, cell)
-    return infer_text_type(column)
-
-
-# Columns that the file stores as numbers
-
-
-def _numeric_type(column: RawColumn) -> ColumnType:
-    cell, missing = column.cell, [float(word) for word in column.missing if _is_float(word)]
-    shown = cell if not missing else f"CASE WHEN {cell} IN ({', '.join(map(repr, missing))}) THEN NULL ELSE {cell} END"
-    form = PLAIN.name if column.raw.from_text else ""
-    result = ColumnType(column.name, "number", (), "numbers", form, f"coalesce({shown}, CAST('nan' AS DOUBLE))", shown)
-    if column.kind is not None:
-        return result
-    first = column.connection.execute(f"SELECT {cell} FROM {column.raw.table} WHERE rowid = 0").fetchone()[0]
-    if first is None and not column.connection.execute(f"SELECT count({cell}) FROM {column.raw.table}").fetchone()[0]:
-        return replace(result, reason="no value at all")
-    if first in {0.0, 1.0} or _is_id_name(column.name):
-        return _row_number_type(column, shown) or result
-    return result
-
-
-def _row_number_type(column: RawColumn, shown: str) -> ColumnType | None:
-    """Return integers as an id if they number the rows, or if the name says so and all differ."""
-    cell, named = column.cell, _is_id_name(column.name)
-    non_missing, whole, from_zero, from_one = column.connection.execute(
-        f"SELECT count({cell}), bool_and({cell} = trunc({cell})),"
-        f" count(*) FILTER ({cell} = rowid), count(*) FILTER ({cell} = rowid + 1) FROM {column.raw.table}"
-    ).fetchone()
-    if not whole or non_missing != column.rows or column.rows < LEAST_ROWS:
-        return None
-    reason = "the numbers count the rows, so they name them"
-    counts_rows = column.rows in {from_zero, from_one}
-    if not counts_rows or not (named or column.name == NAMELESS or column.rows >= COUNTED_ROWS):
-        distinct = f"SELECT count(DISTINCT {cell}) FROM {column.raw.table}"
-        if not named or column.connection.execute(distinct).fetchone()[0] != column.rows:
-            return None
-        reason = "a different whole number in each row, and called so, so it names rows"
-    return ColumnType(column.name, "id", (), reason, "", number_text(cell), shown)
-
-
-def _is_id_name(name: str) -> bool:
-    return bool(ID_NAME.fullmatch(name) or ID_CAMEL.fullmatch(name))
-
-
-def _is_float(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-# The cells of text columns
+    def parsed(self, kind: ColumnKind, reason: str, form: str, value: str, counts: ParseCounts) -> ColumnType:
+        """Return the type of cells that `value` parses as numbers or dates."""
+        if self.options.missing:
+            is_missing = f"{trim_sql(self.text)} IN ({literal_list(self.options.missing)})"
+            value = f"CASE WHEN {is_missing} THEN NULL ELSE {value} END"
+        values = f"coalesce({days_sql(value) if kind == 'date' else value}, {NAN})"
+        return counts.noted(ColumnType(self.name, kind, (), reason, form, values, value))
 
 
 class ParseCounts(NamedTuple):
@@ -224,10 +211,10 @@ class ParseCounts(NamedTuple):
 
     non_missing: int
     unparsed: int
-    first_unparsed: str | None
     distinct: int  # distinct cells that parse
     missing: int  # cells that mean "missing" only among numbers
-    missing_words: tuple[str, ...]
+    first_unparsed: str | None
+    missing_words: list[str] | None
 
     @property
     def is_plausible(self) -> bool:
@@ -235,148 +222,114 @@ class ParseCounts(NamedTuple):
         few = self.unparsed <= MAX_UNPARSED * self.non_missing and self.distinct > MANY_VALUES
         return self.non_missing > 0 and (not self.unparsed or few)
 
-
-@dataclass(frozen=True)
-class TextColumn:
-    """A column read as text: the SQL expression of a cell, and a relation with the columns raw, word, rows, first."""
-
-    column: RawColumn
-    cell: str
-    relation: str
-
-    @property
-    def is_missing(self) -> str:
-        """The SQL condition that a cell means "missing" in a column of any kind."""
-        return f"word IN ({literal_list((*MISSING_ANYWHERE, *self.column.missing))})"
-
-    @cached_property
-    def sample(self) -> list[str]:
-        """Some of the distinct non-missing cells."""
-        order = f"ORDER BY first % {STRIDE}, first LIMIT {SAMPLE}"
-        query = f"SELECT word FROM {self.relation} WHERE NOT {self.is_missing} {order}"
-        return [word for (word,) in self.column.connection.execute(query).fetchall()]
-
-    @property
-    def number_sample(self) -> list[str]:
-        """The sample without words that mean "missing" among numbers."""
-        return [word for word in self.sample if word not in MISSING_NUMBERS]
-
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """The distinct non-missing cells, sorted by code point."""
-        query = f"SELECT DISTINCT word FROM {self.relation} WHERE NOT {self.is_missing} ORDER BY word"
-        return tuple(word for (word,) in self.column.connection.execute(query).fetchall())
-
-    def parse_counts(self, condition: str) -> ParseCounts:
-        """Return how many cells meet the condition; words that mean "missing" among numbers need not."""
-        non_missing = f"word IS NOT NULL AND NOT {self.is_missing} AND NOT {_NUMBER_GAP}"
-        unparsed = f"{non_missing} AND NOT coalesce({condition}, false)"
-        row = self.column.connection.execute(
-            f"SELECT coalesce(sum(rows) FILTER ({non_missing}), 0), coalesce(sum(rows) FILTER ({unparsed}), 0),"
-            f" arg_min(word, first) FILTER ({unparsed}), count(DISTINCT word) FILTER ({non_missing} AND ({condition})),"
-            f" coalesce(sum(rows) FILTER ({_NUMBER_GAP}), 0),"
-            f" list(DISTINCT word) FILTER ({self.is_missing} OR {_NUMBER_GAP}) FROM {self.relation}"
-        ).fetchone()
-        return ParseCounts(int(row[0]), int(row[1]), row[2], int(row[3]), int(row[4]), tuple(sorted(row[5] or ())))
-
-    def statistics(self) -> tuple[int, int, float, float]:
-        """Return the numbers of non-missing and of distinct cells, and the mean length and blanks per cell."""
-        row = self.column.connection.execute(
-            "SELECT coalesce(sum(rows), 0), count(DISTINCT word), sum(rows * length(word)) / sum(rows),"
-            " sum(rows * (length(word) - length(replace(word, ' ', '')))) / sum(rows)"
-            f" FROM {self.relation} WHERE NOT {self.is_missing}"
-        ).fetchone()
-        return int(row[0]), int(row[1]), float(row[2] or 0.0), float(row[3] or 0.0)
-
-    def padding_and_missing(self) -> tuple[bool, tuple[str, ...]]:
-        """Return whether some cell has blanks around it, and the words that mean "missing"."""
-        columns = f"coalesce(bool_or(raw <> word), false), list(DISTINCT word) FILTER ({self.is_missing})"
-        padded, missing = self.column.connection.execute(f"SELECT {columns} FROM {self.relation}").fetchone()
-        return bool(padded), tuple(sorted(missing or ()))
-
-    def parsed(
-        self, kind: ColumnKind, reason: str, form: str, value: str, counts: ParseCounts, days: bool = False
-    ) -> ColumnType:
-        """Return the type of parsed numbers or dates, with the unparsed cells counted."""
-        if self.column.missing:
-            is_missing = f"{trim_sql(self.cell)} IN ({literal_list(self.column.missing)})"
-            value = f"CASE WHEN {is_missing} THEN NULL ELSE {value} END"
-        values = f"coalesce({days_sql(value) if days else value}, CAST('nan' AS DOUBLE))"
-        result = ColumnType(self.column.name, kind, (), reason, form, values, value, missing_words=counts.missing_words)
-        return _with_unparsed(result, counts)
+    def noted(self, result: ColumnType) -> ColumnType:
+        """Return a column's type with its missing words and unparsed cells."""
+        result = replace(result, missing_words=tuple(self.missing_words or ()))
+        if not self.unparsed:
+            return result
+        values = counted(self.non_missing, "value")
+        unparsed = f"{self.unparsed:,} of {values} not so, and read as missing: {self.first_unparsed!r}"
+        reason = f"{result.reason}; {unparsed}"
+        return replace(result, reason=reason, invalid=self.unparsed, first_invalid=self.first_unparsed)
 
 
-def _text_column(column: RawColumn) -> TextColumn:
-    """Return a column as text, with distinct cells counted unless most rows differ."""
-    cell, table, connection = column.cell, column.raw.table, column.connection
-    if column.type != "VARCHAR":
-        cell = number_text(cell) if column.type == "DOUBLE" else f"CAST({cell} AS VARCHAR)"
-        table = f"(SELECT {cell} AS {column.cell}, rowid FROM {table})"
-    raw = column.cell
-    columns = f"count({raw}), approx_count_distinct({raw}), avg(strlen({raw}))"
-    examined = f"SELECT {columns} FROM {table} WHERE rowid < {ROWS_EXAMINED}"
-    non_missing, distinct, size = connection.execute(examined).fetchone()
-    if (distinct > MANY_DISTINCT or (size or 0) > LONG_CELL) and 2 * distinct > non_missing:
-        word = raw if size > LONG_CELL else trim_sql(raw)
-        columns = f"{raw} AS raw, {word} AS word, 1 AS rows, rowid AS first"
-        return TextColumn(column, cell, f"(SELECT {columns} FROM {table} WHERE {raw} IS NOT NULL)")
-    counts = f"SELECT {raw} AS raw, count(*) AS rows, min(rowid) AS first FROM {table} GROUP BY {raw}"
-    connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE words_{raw} AS SELECT *, {trim_sql('raw')} AS word FROM ({counts})"
-        " WHERE raw IS NOT NULL"
-    )
-    return TextColumn(column, cell, f"words_{raw}")
+def infer_types(connection: Connection, raw: RawTable, options: ReadOptions, source: str) -> tuple[ColumnType, ...]:
+    """Return the type of each column of a raw table; a DataError names the source of a table without rows."""
+    rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
+    if not rows:
+        raise DataError(f"{source} has no rows, only the columns {', '.join(map(repr, raw.names))}; add rows")
+    columns = zip(raw.names, raw.cells, raw.types, strict=True)
+    return tuple(_column_type(RawColumn(connection, raw, options, rows, *column)) for column in columns)
 
 
-def infer_text_type(column: RawColumn) -> ColumnType:
-    """Return the type of a text column, or of another column that the caller wants read as text."""
-    text, requests = _text_column(column), {"number": _requested_number, "date": _requested_date}
-    if column.kind in requests:
-        return requests[column.kind](text)
-    if column.kind == "boolean":
-        return _requested_boolean(text)
-    if column.kind is None and not text.sample:
-        nothing = "CAST('nan' AS DOUBLE)", "CAST(NULL AS DOUBLE)"
-        return ColumnType(column.name, "number", (), "no value at all", "", *nothing)
-    inferred = None if column.kind else _infer_boolean(text) or _infer_number(text) or _infer_date(text)
-    return inferred or _string_type(text)
+def _column_type(column: RawColumn) -> ColumnType:
+    name, cell, kind = column.name, column.cell, column.kind
+    if column.type == "DOUBLE" and kind == "id":
+        return ColumnType(name, "id", (), "as asked for", "", column.text, cell)
+    if column.type == "DOUBLE" and kind in {None, "number"}:
+        return _numeric_type(column)
+    if column.type == "BOOLEAN" and kind in {None, "boolean", "number"}:
+        values = f"coalesce(CAST(CAST({cell} AS INTEGER) AS DOUBLE), {NAN})"
+        levels = () if kind == "number" else column.options.levels.get(name) or TRUTH_VALUES
+        return ColumnType(name, kind or "boolean", levels, "truth values", "", values, cell)
+    if column.type == "TIMESTAMP" and kind in {None, "date"}:
+        values, form = f"coalesce({days_sql(cell)}, {NAN})", column.options.formats.get(name, "")
+        return ColumnType(name, "date", (), "dates in the file", form, values, cell)
+    return _text_type(column)
 
 
-def _with_unparsed(result: ColumnType, counts: ParseCounts) -> ColumnType:
-    """Return the type with its unparsed cells counted."""
-    if not counts.unparsed:
+def _text_type(column: RawColumn) -> ColumnType:
+    """Return the type of a text column, or of another one that is to be read as text."""
+    kind = column.kind
+    if kind is None and not column.sample:
+        return ColumnType(column.name, "number", (), "no value at all", "", NAN, "CAST(NULL AS DOUBLE)")
+    for candidate, infer in (("boolean", _boolean_type), ("number", _number_type), ("date", _date_type)):
+        if kind in {None, candidate} and (inferred := infer(column)) is not None:
+            return inferred
+    return _string_type(column)
+
+
+# Columns that the file stores as numbers
+
+
+def _numeric_type(column: RawColumn) -> ColumnType:
+    cell, missing = column.cell, [str(float(word)) for word in column.options.missing if is_plain_number(word)]
+    shown = f"CASE WHEN {cell} IN ({literal_list(missing)}) THEN NULL ELSE {cell} END" if missing else cell
+    form = PLAIN.name if column.raw.from_text else ""
+    result = ColumnType(column.name, "number", (), "numbers", form, f"coalesce({shown}, {NAN})", shown)
+    if column.kind is not None:
         return result
-    values = counted(counts.non_missing, "value")
-    unparsed = f"{counts.unparsed:,} of {values} not so, and read as missing: {counts.first_unparsed!r}"
-    reason = f"{result.reason}; {unparsed}"
-    return replace(result, reason=reason, invalid=counts.unparsed, first_invalid=counts.first_unparsed)
+    (first,) = column.ask(f"SELECT {cell} FROM {column.raw.table} WHERE rowid = 0")
+    if first is None and column.ask(f"SELECT count({cell}) FROM {column.raw.table}") == (0,):
+        return replace(result, reason="no value at all")
+    is_named = bool(ID_NAME.fullmatch(column.name) or ID_CAMEL.fullmatch(column.name))
+    reason = _id_reason(column, is_named) if is_named or first in {0.0, 1.0} else ""
+    return ColumnType(column.name, "id", (), reason, "", column.text, shown) if reason else result
 
 
-# Booleans
+def _id_reason(column: RawColumn, is_named: bool) -> str:
+    """Return why numbers are an id, if they are: integers that number the rows, or that all differ and are named so."""
+    cell, rows = column.cell, column.rows
+    non_missing, is_whole, from_zero, from_one = column.ask(
+        f"SELECT count({cell}), bool_and({cell} = trunc({cell})),"
+        f" count(*) FILTER ({cell} = rowid), count(*) FILTER ({cell} = rowid + 1) FROM {column.raw.table}"
+    )
+    if not is_whole or non_missing != rows or rows < LEAST_ROWS:
+        return ""
+    if rows in {from_zero, from_one} and (is_named or column.name == NAMELESS or rows >= COUNTED_ROWS):
+        return "the numbers count the rows, so they name them"
+    if is_named and column.ask(f"SELECT count(DISTINCT {cell}) FROM {column.raw.table}") == (rows,):
+        return "a different whole number in each row, and called so, so it names rows"
+    return ""
 
 
-def _infer_boolean(text: TextColumn) -> ColumnType | None:
-    lower = {word.lower() for word in text.sample}
-    pair = next((pair for pair in BOOLEANS if lower == set(pair)), None)
-    return None if pair is None else _boolean_type(text, pair, {pair[0]: 0.0, pair[1]: 1.0})
+def _number_text(cell: str) -> str:
+    """Return the SQL expression of a number as text; integers have no decimal point."""
+    whole = f"TRY_CAST({cell} AS BIGINT)"
+    is_whole = f"{whole} = {cell} AND abs({cell}) < {LARGEST_WHOLE}"
+    return f"CASE WHEN {is_whole} THEN CAST({whole} AS VARCHAR) ELSE CAST({cell} AS VARCHAR) END"
 
 
-def _requested_boolean(text: TextColumn) -> ColumnType:
-    lower = {word.lower() for word in text.sample}
-    pair = text.column.levels or next((pair for pair in BOOLEANS if lower & set(pair)), BOOLEANS[0])
-    truths = COMMON_BOOLEANS | {word.lower(): float(place) for place, word in enumerate(pair)}
-    result = replace(_boolean_type(text, pair, truths), levels=pair)
-    return _with_unparsed(result, text.parse_counts(f"lower(word) IN ({literal_list(truths)})"))
+# Text columns: each function returns the type of a column that has this kind, or is to have it, else None
 
 
-def _boolean_type(text: TextColumn, pair: tuple[str, ...], truths: Mapping[str, float]) -> ColumnType:
+def _boolean_type(column: RawColumn) -> ColumnType | None:
+    requested, words = column.kind == "boolean", {word.lower() for word in column.sample}
+    pair: tuple[str, ...] | None = next((each for each in BOOLEANS if words == set(each)), None)
+    if requested:
+        partial = next((each for each in BOOLEANS if words & set(each)), BOOLEANS[0])
+        pair = column.options.levels.get(column.name) or partial
+    if pair is None:
+        return None
+    truths = (COMMON_BOOLEANS if requested else {}) | {word.lower(): float(value) for value, word in enumerate(pair)}
     cases = " ".join(f"WHEN {literal(word)} THEN {value}" for word, value in truths.items())
-    values = f"coalesce(CASE lower({trim_sql(text.cell)}) {cases} END, CAST('nan' AS DOUBLE))"
-    spelling = {word.lower(): word for word in reversed(text.sample)}
-    levels = tuple(spelling.get(word, word) for word in pair)
-    shown, (_, missing) = clean_sql(text.cell, text.column.missing), text.padding_and_missing()
-    reason = f"two words that say no and yes{_spellings(text.sample, pair)}"
-    return ColumnType(text.column.name, "boolean", levels, reason, "", values, shown, missing_words=missing)
+    values = f"coalesce(CASE lower({trim_sql(column.text)}) {cases} END, {NAN})"
+    spelling = {word.lower(): word for word in reversed(column.sample)}
+    levels = pair if requested else tuple(spelling[word] for word in pair)
+    reason = f"two words that say no and yes{_spellings(column.sample, pair)}"
+    shown = clean_sql(column.text, column.options.missing)
+    counts = column.parse_counts(f"lower(word) IN ({literal_list(truths)})")
+    return counts.noted(ColumnType(column.name, "boolean", levels, reason, "", values, shown))
 
 
 def _spellings(sample: Sequence[str], pair: tuple[str, ...]) -> str:
@@ -386,135 +339,112 @@ def _spellings(sample: Sequence[str], pair: tuple[str, ...]) -> str:
     return f", {CAPITALS}: {', '.join(map(repr, spellings))}" if len(spellings) > distinct else ""
 
 
-# Numbers
-
-
-def _infer_number(text: TextColumn) -> ColumnType | None:
-    sample = text.number_sample
-    form, accepted = number_format(sample, decimal_comma=text.column.raw.decimal_comma)
-    if not accepted or accepted < (1 - 2 * MAX_UNPARSED) * len(sample) or has_codes(sample) or len(_signs(sample)) > 1:
+def _number_type(column: RawColumn) -> ColumnType | None:
+    sample, requested = column.number_sample, column.kind == "number"
+    form, accepted = number_format(sample, decimal_comma=column.raw.decimal_comma)
+    signs = sorted({sign for word in sample for sign in word if sign in SIGNS})
+    if requested:
+        form = FORMATS.get(column.options.formats.get(column.name, ""), form)
+    elif not accepted or accepted < (1 - 2 * MAX_UNPARSED) * len(sample) or has_codes(sample) or len(signs) > 1:
         return None
-    counts = _number_counts(text, form)
-    return _number_type(text, form, counts) if counts.is_plausible else None
-
-
-def _requested_number(text: TextColumn) -> ColumnType:
-    best, _ = number_format(text.number_sample, decimal_comma=text.column.raw.decimal_comma)
-    form = FORMATS.get(text.column.format or "", best)
-    return _number_type(text, form, _number_counts(text, form))
-
-
-def _number_counts(text: TextColumn, form: NumberFormat) -> ParseCounts:
-    return text.parse_counts(f"regexp_full_match(word, {literal(form.pattern)})")
-
-
-def _signs(sample: Sequence[str]) -> list[str]:
-    return sorted({sign for word in sample for sign in word if sign in SIGNS})
-
-
-def _number_type(text: TextColumn, form: NumberFormat, counts: ParseCounts) -> ColumnType:
-    word, signs = trim_sql(text.cell), _signs(text.number_sample)
+    counts = _number_counts(column, form)
+    if not (requested or counts.is_plausible):
+        return None
+    word = trim_sql(column.text)
     number = form.sql(word)
     if counts.unparsed:
-        number = f"CASE WHEN regexp_full_match({word}, {literal(form.pattern)}) THEN {number} END"
+        number = f"CASE WHEN {form.matches_sql(word)} THEN {number} END"
     reason = "numbers" if form == PLAIN else f"numbers written as {form.name}"
     reason += f", {' and '.join(signs)} left off" if signs else ""
     reason += f", {counted(counts.missing, 'word')} for missing" if counts.missing else ""
-    return text.parsed("number", reason, form.name, number, counts)
+    return column.parsed("number", reason, form.name, number, counts)
 
 
-# Dates
+def _number_counts(column: RawColumn, form: NumberFormat) -> ParseCounts:
+    return column.parse_counts(form.matches_sql("word"))
 
 
-def _infer_date(text: TextColumn) -> ColumnType | None:
-    tried = [(form, _date_counts(text, form)) for form in date_candidates(text.number_sample)]
-    plausible = [(form, counts) for form, counts in tried if counts.is_plausible]
-    if not plausible:
+def _date_type(column: RawColumn) -> ColumnType | None:
+    given = column.kind and column.options.formats.get(column.name)
+    candidates = (given,) if given else date_candidates(column.number_sample) or (ISO,) * (column.kind == "date")
+    counts = {form: column.parse_counts(f"{date_sql('word', form)} IS NOT NULL") for form in candidates}
+    plausible = [form for form in candidates if counts[form].is_plausible]
+    if column.kind is None and not plausible:
         return None
-    form, counts = min(plausible, key=lambda entry: entry[1].unparsed)
-    other = SWAPPED.get(form)
-    if other is not None and any(rival == other and also.unparsed == counts.unparsed for rival, also in plausible):
-        return _ambiguous_date(text, form, other, counts)
-    proof = " (a number above 12 proves it)" if other is not None else ""
-    return _date_type(text, form, counts, f"dates written as {form}{proof}")
+    form = min(plausible or candidates[:1], key=lambda each: counts[each].unparsed)
+    rival, reason = SWAPPED.get(form), ""
+    if rival in plausible and counts[rival].unparsed == counts[form].unparsed:
+        form, reason = _day_or_month_first(column, form, rival)
+    elif plausible and rival in candidates:
+        reason = f"dates written as {form} (a number above 12 proves it)"
+    value = date_sql(trim_sql(column.text), form)
+    return column.parsed("date", reason or f"dates written as {form}", form, value, counts[form])
 
 
-def _ambiguous_date(text: TextColumn, form: str, other: str, counts: ParseCounts) -> ColumnType:
-    """Choose between day and month first: the format in which the rows are sorted, else the customary one."""
-    ordered = [_is_ordered(text, each) for each in (form, other)]
-    if ordered[0] != ordered[1]:
-        chosen = form if ordered[0] else other
-        return _date_type(text, chosen, counts, f"dates written as {chosen} (so read, they are in order)")
-    european = text.column.raw.decimal_comma or "/" not in form
-    chosen, rival = (form, other) if form.startswith("%d") == european else (other, form)
-    reason = f"dates that may be written as {chosen} or {rival}; {chosen} {ASSUMED}"
-    return _date_type(text, chosen, counts, reason)
+def _day_or_month_first(column: RawColumn, *forms: str) -> tuple[str, str]:
+    """Return the one of two formats in which the rows are sorted, else the customary one, and the reason."""
+    ordered = [form for form in forms if _is_ordered(column, form)]
+    if len(ordered) == 1:
+        return ordered[0], f"dates written as {ordered[0]} (so read, they are in order)"
+    european = column.raw.decimal_comma or "/" not in forms[0]
+    chosen, rival = sorted(forms, key=lambda form: form.startswith("%d") != european)
+    return chosen, f"dates that may be written as {chosen} or {rival}; {chosen} {ASSUMED}"
 
 
-def _is_ordered(text: TextColumn, form: str) -> bool:
+def _is_ordered(column: RawColumn, form: str) -> bool:
     """Return whether the rows are sorted by date, up or down, if read in a format."""
-    date = date_sql(trim_sql(text.cell), form)
-    row = text.column.connection.execute(
+    date = date_sql(trim_sql(column.text), form)
+    ascending, descending, distinct = column.ask(
         f"SELECT bool_and(day >= before), bool_and(day <= before), count(DISTINCT day) FROM (SELECT {date} AS day,"
-        f" lag({date}) OVER (ORDER BY rowid) AS before FROM {text.column.raw.table} WHERE {date} IS NOT NULL)"
-    ).fetchone()
-    return row[2] > 2 and bool(row[0] or row[1])
+        f" lag({date}) OVER (ORDER BY rowid) AS before FROM {column.raw.table} WHERE {date} IS NOT NULL)"
+    )
+    return distinct > 2 and bool(ascending or descending)
 
 
-def _requested_date(text: TextColumn) -> ColumnType:
-    requested = text.column.format
-    if not requested and (inferred := _infer_date(text)) is not None:
-        return inferred
-    form = requested or next(iter(date_candidates(text.number_sample)), ISO)
-    return _date_type(text, form, _date_counts(text, form), f"dates written as {form}")
-
-
-def _date_counts(text: TextColumn, form: str) -> ParseCounts:
-    return text.parse_counts(f"{date_sql('word', form)} IS NOT NULL")
-
-
-def _date_type(text: TextColumn, form: str, counts: ParseCounts, reason: str) -> ColumnType:
-    return text.parsed("date", reason, form, date_sql(trim_sql(text.cell), form), counts, days=True)
-
-
-# Text, ids and categories
-
-
-def _string_type(text: TextColumn) -> ColumnType:
+def _string_type(column: RawColumn) -> ColumnType:
     """Return text, id or category: the requested kind, else by the length and the number of distinct cells."""
-    name, kind = text.column.name, text.column.kind
-    non_missing, distinct, length, blanks = text.statistics()
-    padded, missing = text.padding_and_missing()
-    word = clean_sql(text.cell, text.column.missing) if padded or missing else text.cell
+    kind, filled = column.kind, f"FILTER (NOT {column.is_missing})"
+    non_missing, distinct, length, blanks, padded, missing_words = column.ask(
+        f"SELECT coalesce(sum(rows) {filled}, 0), count(DISTINCT word) {filled}, sum(rows * length(word)) {filled},"
+        f" sum(rows * (length(word) - length(replace(word, ' ', '')))) {filled},"
+        f" bool_or(raw <> word), list(DISTINCT word) FILTER ({column.is_missing}) FROM {column.relation}"
+    )
+    length, blanks = (float(total or 0) / float(non_missing or 1) for total in (length, blanks))
+    missing = tuple(sorted(missing_words or ()))
+    word = clean_sql(column.text, column.options.missing) if padded or missing else column.text
     is_long = length > LONG_TEXT or blanks >= MANY_BLANKS
-    if kind == "text" or (kind is None and is_long and (distinct > MANY_LEVELS or 2 * distinct > non_missing)):
+    many, mostly_distinct = distinct > MANY_LEVELS, 2 * distinct > non_missing
+    all_differ = non_missing == distinct == column.rows >= LEAST_ROWS
+    if kind == "text" or (kind is None and is_long and (many or mostly_distinct)):
         reason = f"{length:.0f} characters a cell on average"
-        return ColumnType(name, "text", (), reason, "", word, word, missing_words=missing)
-    all_differ = non_missing == distinct == text.column.rows >= LEAST_ROWS
-    if kind == "id" or (kind is None and (all_differ or (distinct > MANY_LEVELS and 2 * distinct > non_missing))):
-        many = "a different word in each row" if all_differ else f"{distinct:,} different words in {non_missing:,} rows"
-        return ColumnType(name, "id", (), f"{many}, so it names rows", "", word, word, missing_words=missing)
-    return _category_type(text, word, distinct, missing)
+        return ColumnType(column.name, "text", (), reason, "", word, word, missing_words=missing)
+    if kind == "id" or (kind is None and (all_differ or (many and mostly_distinct))):
+        words = (
+            "a different word in each row" if all_differ else f"{distinct:,} different words in {non_missing:,} rows"
+        )
+        return ColumnType(column.name, "id", (), f"{words}, so it names rows", "", word, word, missing_words=missing)
+    return _category_type(column, word, distinct, missing)
 
 
-def _category_type(text: TextColumn, word: str, distinct: int, missing: tuple[str, ...]) -> ColumnType:
-    column = text.column
-    levels = tuple(dict.fromkeys((*column.levels, *text.levels)))
+def _category_type(column: RawColumn, word: str, distinct: int, missing: tuple[str, ...]) -> ColumnType:
+    levels = tuple(
+        dict.fromkeys((*column.options.levels.get(column.name, ()), *column.words("GROUP BY word ORDER BY word")))
+    )
     codes = f"levels_{column.cell}"
     column.connection.execute(f"DROP TYPE IF EXISTS {codes}")
     column.connection.execute(f"CREATE TYPE {codes} AS ENUM ({literal_list(levels or ('',))})")
     values = f"coalesce(CAST(enum_code(TRY_CAST({word} AS {codes})) AS INTEGER), -1)"
-    note = " with leading zeros or very many digits" if has_codes(text.sample) else ""
+    note = " with leading zeros or very many digits" if has_codes(column.sample) else ""
     reason = f"{counted(distinct, 'level')} of text{note}"
-    if column.kind is None and (stray := _first_non_number(text)):
+    if column.kind is None and (stray := _first_non_number(column)):
         reason += f"; no numbers, for {stray!r} is none"
     reason += f"; {' and '.join(map(repr, missing))} read as missing" if missing else ""
     return ColumnType(column.name, "category", levels, reason, "", values, word, missing_words=missing)
 
 
-def _first_non_number(text: TextColumn) -> str | None:
+def _first_non_number(column: RawColumn) -> str | None:
     """Return the first cell that is no number, if most are numbers."""
-    form, accepted = number_format(text.number_sample)
-    if has_codes(text.sample) or 2 * accepted < len(text.sample):
+    form, accepted = number_format(column.number_sample)
+    if has_codes(column.sample) or 2 * accepted < len(column.sample):
         return None
-    return _number_counts(text, form).first_unparsed
+    return _number_counts(column, form).first_unparsed

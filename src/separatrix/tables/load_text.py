@@ -12,7 +12,6 @@ in Python up to that row, so that the error can name the line.
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import itertools
 import re
@@ -21,11 +20,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import whitespace
-from typing import IO, cast
+from typing import IO
 
 from separatrix.errors import DataError, counted
 from separatrix.tables.connection import Connection, first_line, literal, literal_list, memory_error, path_literal
-from separatrix.tables.files import File, empty_file
+from separatrix.tables.files import File, empty_file, open_unpacked
 from separatrix.tables.formats import MISSING_ANYWHERE, has_codes, is_plain_number
 from separatrix.tables.raw import RAW, RawTable, column_names, refuse_other_columns, without_empty_rows
 from separatrix.tables.sniff import CharacterEncoding, Dialect, detect_encoding, find_dialect, records_of, rewrite
@@ -45,18 +44,13 @@ SHOWN = 60  # characters of a faulty line in a message
 
 @dataclass(frozen=True)
 class TextFile:
-    """A text file that DuckDB can read: its path, compression, encoding and dialect."""
+    """A text file that DuckDB can read, rewritten or not, with its encoding and dialect."""
 
     file: File
-    path: Path
-    compression: str
+    rewritten: bool
     encoding: CharacterEncoding
     dialect: Dialect
     notes: tuple[str, ...]
-
-    def open(self) -> IO[bytes]:
-        """Open the file that DuckDB reads."""
-        return _open(self.file) if self.path == self.file.path else self.path.open("rb")
 
 
 def prepare_text(
@@ -76,13 +70,13 @@ def prepare_text(
         raise empty_file(file.name)
     mixed = FEED in sample and LONE_FEED.search(sample) is not None
     notes = [] if encoding.is_plain else [f"read as {encoding.name}: {encoding.evidence}"]
-    path, compression = file.path, str(file.compression)
-    if rewrite_as or mixed or not encoding.is_plain:
-        path, compression = _rewritten(file, encoding, scratch), "none"
+    rewritten = rewrite_as is not None or mixed or not encoding.is_plain
+    if rewritten:
+        file = _rewritten(file, encoding, scratch)
         notes += ["line ends of two kinds are read as one"] if mixed else []
     sample = sample.replace(FEED, "\n").replace("\r", "\n")
     dialect = find_dialect(sample, whole=len(head) < SAMPLE, separator=separator)
-    text = TextFile(file, path, compression, encoding, dialect, (*notes, *dialect.notes))
+    text = TextFile(file, rewritten, encoding, dialect, (*notes, *dialect.notes))
     return replace(text, dialect=replace(dialect, rows=dialect.rows + tuple(_later_rows(text))))
 
 
@@ -90,7 +84,7 @@ def _prepare_again(connection: Connection, text: TextFile, scratch: Path) -> Tex
     """Prepare a file again, rewritten: after its sample it is not UTF-8, or its line ends are mixed."""
     encoding = text.encoding
     if encoding.is_plain:
-        with _open(text.file) as stream:
+        with open_unpacked(text.file) as stream:
             encoding = detect_encoding(_non_ascii_lines(stream))
     return prepare_text(connection, text.file, scratch, text.dialect.separator, rewrite_as=encoding)
 
@@ -105,14 +99,8 @@ def _refuse_binary(sample: str, name: str) -> None:
 def _head(connection: Connection, file: File) -> bytes:
     if file.compression == "zstd":
         return _first_lines(connection, file)
-    with _open(file) as stream:
+    with open_unpacked(file) as stream:
         return stream.read(SAMPLE)
-
-
-def _open(file: File) -> IO[bytes]:
-    if file.compression == "zstd":
-        raise DataError(f"{file.name!r} is not UTF-8 throughout; unpack it first, so that it can be rewritten")
-    return cast(IO[bytes], gzip.open(file.path)) if file.compression == "gzip" else file.path.open("rb")
 
 
 def _first_lines(connection: Connection, file: File) -> bytes:
@@ -136,19 +124,19 @@ def _non_ascii_lines(stream: IO[bytes]) -> bytes:
     return b"".join(result)
 
 
-def _rewritten(file: File, encoding: CharacterEncoding, scratch: Path) -> Path:
+def _rewritten(file: File, encoding: CharacterEncoding, scratch: Path) -> File:
     path = next(candidate for k in itertools.count() if not (candidate := scratch / f"text_{k}.csv").exists())
-    with _open(file) as source, path.open("wb") as target:
+    with open_unpacked(file) as source, path.open("wb") as target:
         rewrite(source, target, encoding, file.name)
-    return path
+    return replace(file, path=path, compression="none")
 
 
 def _later_rows(text: TextFile) -> Iterator[tuple[str, ...]]:
     """Yield complete rows from later places of an uncompressed file."""
-    if text.compression != "none" or (size := text.path.stat().st_size) <= SAMPLE:
+    if text.file.compression != "none" or (size := text.file.path.stat().st_size) <= SAMPLE:
         return
     dialect, width = text.dialect, len(text.dialect.names)
-    with text.path.open("rb") as stream:
+    with text.file.path.open("rb") as stream:
         for number in range(1, LATER_SAMPLES + 1):
             stream.seek(SAMPLE + max(size - SAMPLE - LATER_SAMPLE, 0) * number // LATER_SAMPLES)
             part = stream.read(LATER_SAMPLE).decode("utf-8", errors="replace").replace("\r\n", "\n").split("\n", 1)[-1]
@@ -226,7 +214,7 @@ def _fill_or_retry(
                 raise _reading_error(files[index], problem) from problem
             late_words = True
         except duckdb.Error as problem:
-            named = (k for k, text in enumerate(files) if f"file = {text.path}\n" in str(problem))
+            named = (k for k, text in enumerate(files) if f"file = {text.file.path}\n" in str(problem))
             index = next(named, index)
             if not _may_be_rewritten(files[index], problem):
                 raise _reading_error(files[index], problem) from problem
@@ -241,9 +229,9 @@ def _reader(text: TextFile, types: Sequence[str], missing_words: Sequence[str]) 
     columns = ", ".join(f"'c{k}': '{kind}'" for k, kind in enumerate(types))
     nulls = literal_list(word for word in missing_words if dialect.separator not in word and '"' not in word)
     return (
-        f"read_csv({path_literal(text.path)}, auto_detect = false, strict_mode = true,"
+        f"read_csv({path_literal(text.file.path)}, auto_detect = false, strict_mode = true,"
         f" delim = {literal(dialect.separator)}, quote = '\"', escape = {literal(dialect.escape)},"
-        f" header = false, skip = {dialect.skip}, compression = '{text.compression}', nullstr = [{nulls}],"
+        f" header = false, skip = {dialect.skip}, compression = '{text.file.compression}', nullstr = [{nulls}],"
         f" columns = {{{columns}}}, buffer_size = {BUFFER})"
     )
 
@@ -265,8 +253,8 @@ def _types_of_all_rows(
 def _may_be_rewritten(text: TextFile, problem: Exception) -> bool:
     """Return whether rewriting may help: the file has another encoding or mixed line ends."""
     message = str(problem)
-    is_original = text.path == text.file.path and text.file.compression != "zstd"
-    return is_original and ("not utf-8 encoded" in message or "state machine reached an invalid state" in message)
+    can_be = not text.rewritten and text.file.compression != "zstd"
+    return can_be and ("not utf-8 encoded" in message or "state machine reached an invalid state" in message)
 
 
 def _reading_error(text: TextFile, problem: Exception) -> DataError:
@@ -299,13 +287,12 @@ def _refuse_trailing_fields(connection: Connection, files: Sequence[TextFile]) -
 
 def _trailing_separators(text: TextFile) -> int:
     """Return the number of lines that end with a separator; 0 for zstd files, which Python cannot unpack."""
-    if text.compression == "zstd":
+    if text.file.compression == "zstd":
         return 0
-    separator, count, last, end = text.dialect.separator.encode(), 0, b"", b""
-    with text.open() as stream:
+    separator, count, last = text.dialect.separator.encode(), 0, b""
+    with open_unpacked(text.file) as stream:
         while piece := stream.read(PIECE):
-            end = end or (b"\r" if text.compression == "none" and b"\r" in piece[:SAMPLE] else b"\n")
-            count += (last + piece).count(separator + end)
+            count += sum((last + piece).count(separator + end) for end in (b"\n", b"\r"))
             last = piece[-1:]
     return count + (last == separator)
 
@@ -314,7 +301,8 @@ def _ragged_error(text: TextFile) -> DataError | None:
     """Return the error that names the first row with too few or too many fields, None if there is none."""
     dialect, width, last_line = text.dialect, len(text.dialect.names), 0
     escape = None if dialect.escape == '"' else dialect.escape
-    with io.TextIOWrapper(text.open(), encoding="utf-8-sig", errors="replace", newline="") as lines:
+    with open_unpacked(text.file) as stream:
+        lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
         reader = csv.reader(lines, delimiter=dialect.separator, escapechar=escape)
         with suppress(csv.Error, UnicodeDecodeError):
             for number, record in enumerate(reader):

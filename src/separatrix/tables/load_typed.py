@@ -14,19 +14,21 @@ from typing import NamedTuple
 from separatrix.errors import DataError
 from separatrix.tables.connection import Connection, first_line, memory_error, path_literal
 from separatrix.tables.files import File
-from separatrix.tables.raw import (
-    RAW,
-    RawTable,
-    cast_to_plain,
-    column_names,
-    plain_type,
-    refuse_other_columns,
-    without_empty_rows,
-)
+from separatrix.tables.raw import RAW, RawTable, column_names, refuse_other_columns, without_empty_rows
 
 NameCheck = Callable[[tuple[str, ...]], None]  # raises an error for a table without the columns needed
 LARGEST_OBJECT = 67108864  # bytes of a JSON record
 NUMBERED = re.compile(r"_\d+$")
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_TIMES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE")
+_TEXTS = ("VARCHAR", "ENUM", "UUID", "TIME", "TIME_NS", "TIME WITH TIME ZONE", "INTERVAL", "JSON", '"NULL"', "BIT")
+PLAIN_TYPES = {
+    **dict.fromkeys((*_INTEGERS, *(f"U{kind}" for kind in _INTEGERS), "DECIMAL", "BIGNUM"), "DOUBLE"),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), "DOUBLE"),
+    **dict.fromkeys(_TIMES, "TIMESTAMP"),
+    **dict.fromkeys(_TEXTS, "VARCHAR"),
+    "BOOLEAN": "BOOLEAN",
+}
 
 
 class Field(NamedTuple):
@@ -34,6 +36,15 @@ class Field(NamedTuple):
 
     name: str
     kind: str
+
+    @property
+    def plain(self) -> str | None:
+        """The type in which it is stored, None if its cells are lists or records.
+
+        >>> Field("a", "DECIMAL(18,3)").plain, Field("b", "ENUM('a')").plain, Field("c", "INTEGER[]").plain
+        ('DOUBLE', 'VARCHAR', None)
+        """
+        return None if self.kind.endswith("]") else PLAIN_TYPES.get(self.kind.partition("(")[0])
 
 
 def load_typed(
@@ -48,7 +59,7 @@ def load_typed(
         with _reading(file):
             schemas.append(_fields(connection, file))
         refuse_other_columns(files[0].name, _types(schemas[0]), file.name, _types(schemas[-1]))
-    check_names(column_names(_single_valued(schemas[0]))[0])
+    check_names(_single_valued(schemas[0])[0])
     raw: RawTable | None = None
     for file, fields in zip(files, schemas, strict=True):
         with _reading(file):
@@ -123,40 +134,36 @@ def load_query(
     after: RawTable | None = None,
 ) -> RawTable:
     """Return the result of a query with these columns as a raw table, or append it to the raw table `after`."""
-    columns = [(k, field.kind, plain) for k, field in enumerate(fields) if (plain := plain_type(field.kind))]
-    if not columns:
+    names, renamed = _single_valued(fields)
+    if not names:
         kinds = ", ".join(dict.fromkeys(field.kind for field in fields))
         raise DataError(f"no column holds single values, but {kinds}; take them apart with sql")
-    names, renamed = column_names(_single_valued(fields))
-    plains = [
-        # Integers to be read as text keep all digits.
-        "VARCHAR" if name in text_columns and plain == "DOUBLE" and kind not in {"DOUBLE", "FLOAT"} else plain
-        for name, (_, kind, plain) in zip(names, columns, strict=True)
-    ]
-    casts = [
-        f"{cast_to_plain(f'q{k}', kind, plain)} AS c{place}"
-        for place, ((k, kind, _), plain) in enumerate(zip(columns, plains, strict=True))
-    ]
+    types: list[str] = []
+    casts: list[str] = []
+    left_out = []
+    for k, field in enumerate(fields):
+        if field.plain is None:
+            kind = field.kind[:40]
+            left_out.append(f"column {field.name!r} holds lists or records ({kind}); left out: take it apart with sql")
+            continue
+        is_integer = field.plain == "DOUBLE" and field.kind not in {"DOUBLE", "FLOAT"}  # as text it keeps all digits
+        types.append("VARCHAR" if is_integer and names[len(types)] in text_columns else field.plain)
+        casts.append(f"CAST(q{k} AS {types[-1]}) AS c{len(casts)}")
     source = f"({query}) AS result({', '.join(f'q{k}' for k in range(len(fields)))})"
     into = f"CREATE TABLE {table} AS" if after is None else f"INSERT INTO {after.table}"
     connection.execute(f"{into} SELECT {', '.join(casts)} FROM {source}")
-    left_out = [
-        f"column {field.name!r} holds lists or records ({field.kind[:40]}); left out: take it apart with sql"
-        for field in fields
-        if plain_type(field.kind) is None
-    ]
-    return after or RawTable(names, tuple(plains), (*left_out, *renamed), table=table)
+    return after or RawTable(names, tuple(types), (*left_out, *renamed), table=table)
 
 
 def _types(fields: Sequence[Field]) -> dict[str, str]:
     """Return the types by unique name, numbers of any width as one."""
     names, _ = column_names(field.name for field in fields)
-    return {name: plain_type(field.kind) or field.kind for name, field in zip(names, fields, strict=True)}
+    return {name: field.plain or field.kind for name, field in zip(names, fields, strict=True)}
 
 
-def _single_valued(fields: Sequence[Field]) -> tuple[str, ...]:
-    """Return the names of the columns whose cells are single values."""
-    return tuple(field.name for field in fields if plain_type(field.kind))
+def _single_valued(fields: Sequence[Field]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the unique names of the columns whose cells are single values, and notes."""
+    return column_names(field.name for field in fields if field.plain)
 
 
 def _reader(file: File) -> str:

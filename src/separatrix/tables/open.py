@@ -12,11 +12,10 @@ one.
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,9 +30,8 @@ from separatrix.tables.infer_types import ColumnType, ReadOptions, infer_types, 
 from separatrix.tables.load_text import common_names, load_text, prepare_text
 from separatrix.tables.load_typed import Field, NameCheck, describe, load_query, load_typed
 from separatrix.tables.raw import RawTable
-from separatrix.tables.source import TableSource
 from separatrix.tables.stored import DuckSource
-from separatrix.tables.table import ColumnKind, Table
+from separatrix.tables.table import ColumnKind, Table, TableSource
 
 LARGE = 32 << 20  # bytes of text from which on the database is a file: it is smaller there, and faster to read
 PACKED = 10  # typical compression ratio
@@ -80,61 +78,42 @@ def open_table(  # noqa: PLR0913  # a border: each is an option of the command l
     `memory` is the limit in bytes beyond which the table is on disk. `expect` is called with the source and the column
     names, if possible before the rows are read, so that it can reject the table early.
     """
-    if where is not None and sql is not None:
-        raise OptionError("where and sql (--where, --sql) are both given; give one of them: sql can have its own WHERE")
     if not isinstance(source, str | os.PathLike):
         raise OptionError(f"source={type(source).__name__} is no path; give one as text, and a frame to sx.train")
     source = os.fspath(source)
-    options = ReadOptions(kinds or {}, levels or {}, formats or {}, tuple(missing_words), separator)
+    options = ReadOptions(kinds or {}, levels or {}, formats or {}, tuple(missing_words), separator, where, sql)
     check_names: NameCheck = partial(expect, source) if expect is not None else lambda _: None
-    if source.startswith(DEMO_PREFIX) and where is None and sql is None and options == ReadOptions():
+    if source.startswith(DEMO_PREFIX) and options == ReadOptions():
         table = demo_table(source.removeprefix(DEMO_PREFIX))
         check_names(table.names)
         return table
-    return _opened(source, where, sql, options, memory, check_names)
+    return _opened(source, options, memory, check_names)
 
 
-def _opened(
-    source: str,
-    where: str | None,
-    sql: str | None,
-    options: ReadOptions,
-    memory: int | None,
-    check_names: NameCheck,
-) -> TableSource:
-    scratch = TemporaryDirectory(prefix="separatrix-")
-    folder = Path(scratch.name)
-    connection: Connection | None = None
-
-    def begin(names: tuple[str, ...]) -> None:
-        if sql is None:
-            check_names(names)
-        allow_columns(connection, memory, len(names))
-
-    try:
+def _opened(source: str, options: ReadOptions, memory: int | None, check_names: NameCheck) -> TableSource:
+    with ExitStack() as resources:  # closed with the table, or here if it cannot be opened
+        folder = Path(resources.enter_context(TemporaryDirectory(prefix="separatrix-")))
         files = _files(source, folder)
         connection = connect(memory, folder if sum(map(_plain_size, files)) > LARGE else None)
+        resources.enter_context(connection)
+
+        def begin(names: tuple[str, ...]) -> None:
+            if options.sql is None:
+                check_names(names)
+            allow_columns(connection, memory, len(names))
+
         raw = _loaded(connection, files, folder, options, begin)
         schema = infer_types(connection, raw, options, repr(source))
         raw = raw.with_notes(reading_notes(schema, raw.missing_words))
-        if where is not None or sql is not None:
-            query, option, note = _query(where, sql)
-            chosen = _query_view(connection, raw, schema, query, option, options.text_columns)
-            raw = replace(chosen, notes=(*raw.notes, *chosen.notes, note))
+        if options.where is not None or options.sql is not None:
+            raw = _query_view(connection, raw, schema, options)
             check_names(raw.names)
-            kept = schema if sql is None else ()
-            selected = infer_types(connection, raw, _with_kinds(options, kept), repr(source))
-            schema = _with_id_reasons(selected, kept)
+            schema = _types_of_chosen(connection, raw, schema if options.sql is None else (), options, repr(source))
             raw = raw.with_notes(reading_notes(schema))
         rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
-    except BaseException:
-        if connection is not None:
-            connection.close()
-        scratch.cleanup()
-        raise
-    demo = DEMOS.get(source.removeprefix(DEMO_PREFIX)) if source.startswith(DEMO_PREFIX) else None
-    target, row_names = (demo.target, demo.row_names) if demo and sql is None else (None, None)
-    return DuckSource(source, schema, raw.notes, connection, raw, rows, scratch, target, row_names)
+        demo = DEMOS.get(source.removeprefix(DEMO_PREFIX)) if source.startswith(DEMO_PREFIX) else None
+        target, row_names = (demo.target, demo.row_names) if demo and options.sql is None else (None, None)
+        return DuckSource(source, schema, raw.notes, connection, raw, rows, resources.pop_all(), target, row_names)
 
 
 def _plain_size(file: File) -> int:
@@ -157,63 +136,52 @@ def _loaded(
         if options.separator is not None:
             raise OptionError(f"separator={options.separator!r} is for text files, and {files[0].name!r} is none")
         return load_typed(connection, files, options.text_columns, check_names)
-    try:
-        texts = [prepare_text(connection, file, scratch, options.separator) for file in files]
-        check_names(common_names(texts)[0])
-        return load_text(connection, texts, scratch, options.text_columns, options.missing)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        names = ", ".join(repr(file.name) for file in files if file.compression == "gzip")
-        raise DataError(f"{names}: no whole gzip file: {problem}; compress it again") from problem
+    texts = [prepare_text(connection, file, scratch, options.separator) for file in files]
+    check_names(common_names(texts)[0])
+    return load_text(connection, texts, scratch, options.text_columns, options.missing)
 
 
-def _with_kinds(options: ReadOptions, schema: Sequence[ColumnType]) -> ReadOptions:
-    """Return the options with the kinds inferred from all rows, which a selection of rows keeps."""
+def _types_of_chosen(
+    connection: Connection, raw: RawTable, schema: Sequence[ColumnType], options: ReadOptions, source: str
+) -> tuple[ColumnType, ...]:
+    """Return the types of a choice of rows, which keeps the kinds, and the reasons for ids, of all rows."""
     kinds = {column.name: column.kind for column in schema}
     levels = {column.name: column.levels for column in schema if column.kind == "boolean"}
-    return replace(options, kinds={**kinds, **options.kinds}, levels={**levels, **options.levels})
-
-
-def _with_id_reasons(selection: Sequence[ColumnType], schema: Sequence[ColumnType]) -> tuple[ColumnType, ...]:
-    """Return the types of selected rows, with the reasons for ids that all rows have given."""
     reasons = {column.name: column.reason for column in schema if column.kind == "id"}
-    return tuple(replace(column, reason=reasons.get(column.name, column.reason)) for column in selection)
+    known = replace(options, kinds={**kinds, **options.kinds}, levels={**levels, **options.levels})
+    types = infer_types(connection, raw, known, source)
+    return tuple(replace(column, reason=reasons.get(column.name, column.reason)) for column in types)
 
 
-def _query(where: str | None, sql: str | None) -> tuple[str, str, str]:
-    """Return the user's query, the option that it came from, and a note."""
-    if sql is not None:
-        return sql.strip().rstrip(";"), f"sql={sql!r}", f"the table is the answer to {sql}"
-    return f"SELECT * FROM {VIEW} WHERE (\n{where}\n)", f"where={where!r}", f"rows chosen where {where}"
-
-
-def _query_view(
-    connection: Connection,
-    raw: RawTable,
-    schema: Sequence[ColumnType],
-    query: str,
-    option: str,
-    text_columns: Collection[str],
-) -> RawTable:
-    """Run a query on the view, with the option that it came from for messages."""
+def _query_view(connection: Connection, raw: RawTable, schema: Sequence[ColumnType], options: ReadOptions) -> RawTable:
+    """Return the answer to the user's query on the view."""
     import duckdb  # noqa: PLC0415  # takes 0.1 s, and demos do without it
 
+    if options.sql is not None:
+        query, option = options.sql.strip().rstrip(";"), f"sql={options.sql!r}"
+        note = f"the table is the answer to {options.sql}"
+    else:
+        query, option = f"SELECT * FROM {VIEW} WHERE (\n{options.where}\n)", f"where={options.where!r}"
+        note = f"rows chosen where {options.where}"
     names = _names_in_sql(raw.names)
     shown = ", ".join(f"{column.shown} AS {identifier(name)}" for column, name in zip(schema, names, strict=True))
     for view in (VIEW, "table"):
         connection.execute(f"CREATE VIEW {identifier(view)} AS SELECT {shown} FROM {raw.table} ORDER BY rowid")
     lock(connection)
     try:
-        _require_one_select(connection, query, option)
-        fields = _with_own_names(describe(connection, query), names, raw.names)
-        chosen = load_query(connection, query, fields, text_columns, table=CHOSEN)
+        if [statement.type for statement in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
+            raise OptionError(f"{option}: only one SELECT is taken, which reads the table {VIEW} and changes nothing")
+        own_names = dict(zip(names, raw.names, strict=True))
+        fields = [Field(own_names.get(name, name), kind) for name, kind in describe(connection, query)]
+        chosen = load_query(connection, query, fields, options.text_columns, table=CHOSEN)
     except duckdb.Error as problem:
         message = _message(problem)
-        if hint := _capitals_hint(message, names, raw.names):
-            raise OptionError(f"{option}: {hint}") from problem
-        raise OptionError(f"{option}: {message}; the table is called {VIEW}") from problem
+        hint = _capitals_hint(message, names, raw.names) or f"{message}; the table is called {VIEW}"
+        raise OptionError(f"{option}: {hint}") from problem
     if not connection.execute(f"SELECT count(*) FROM {CHOSEN}").fetchone()[0]:
         raise DataError(f"{option} leaves no row; ask for others")
-    return replace(chosen, decimal_comma=raw.decimal_comma, from_text=raw.from_text)
+    notes = (*raw.notes, *chosen.notes, note)
+    return replace(chosen, notes=notes, decimal_comma=raw.decimal_comma, from_text=raw.from_text)
 
 
 def _names_in_sql(names: Sequence[str]) -> list[str]:
@@ -233,12 +201,6 @@ def _names_in_sql(names: Sequence[str]) -> list[str]:
     return result
 
 
-def _with_own_names(fields: Sequence[Field], in_sql: Sequence[str], names: Sequence[str]) -> list[Field]:
-    """Return the columns of a result, with the table's own names for its columns."""
-    own = dict(zip(in_sql, names, strict=True))
-    return [field._replace(name=own.get(field.name, field.name)) for field in fields]
-
-
 def _capitals_hint(message: str, in_sql: Sequence[str], names: Sequence[str]) -> str:
     """Return how to refer to columns that differ only in capitals, if DuckDB did not find one of them."""
     for column in names:
@@ -248,14 +210,6 @@ def _capitals_hint(message: str, in_sql: Sequence[str], names: Sequence[str]) ->
             spellings = ", ".join(f"{identifier(name_in_sql)} for {name!r}" for name, name_in_sql in alike)
             return f"SQL does not tell {columns} apart; write {spellings}, or rename one in the file"
     return ""
-
-
-def _require_one_select(connection: Connection, query: str, option: str) -> None:
-    import duckdb  # noqa: PLC0415  # takes 0.1 s, and demos do without it
-
-    statements = connection.extract_statements(query)
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise OptionError(f"{option}: only one SELECT is taken, which reads the table {VIEW} and changes nothing")
 
 
 def _message(problem: Exception) -> str:

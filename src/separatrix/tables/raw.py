@@ -15,11 +15,6 @@ from separatrix.tables.table import unique_names
 
 RAW = "raw"
 ROWS_SHOWN = 10  # empty rows whose numbers are listed; the rest are counted
-LARGEST_WHOLE = 2**53  # beyond it, float64 does not represent every integer
-NUMBERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BIGNUM"}
-NUMBERS |= {"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"}
-TIMES = {"DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"}
-STRINGS = {"VARCHAR", "ENUM", "UUID", "TIME", "TIME_NS", "TIME WITH TIME ZONE", "INTERVAL", "JSON", '"NULL"', "BIT"}
 
 
 @dataclass(frozen=True)
@@ -46,36 +41,6 @@ class RawTable:
     def with_notes(self, notes: Iterable[str]) -> RawTable:
         """Return the table with further notes, without duplicates."""
         return replace(self, notes=tuple(dict.fromkeys((*self.notes, *notes))))
-
-
-def plain_type(kind: str) -> str | None:
-    """Return the DuckDB type in which a column is stored, None if its cells are lists or records.
-
-    >>> plain_type("DECIMAL(18,3)"), plain_type("ENUM('a')"), plain_type("INTEGER[]")
-    ('DOUBLE', 'VARCHAR', None)
-    """
-    if kind.endswith("]"):
-        return None
-    base = kind.split("(", 1)[0]
-    if base in NUMBERS:
-        return "DOUBLE"
-    if base in TIMES:
-        return "TIMESTAMP"
-    return "BOOLEAN" if base == "BOOLEAN" else "VARCHAR" if base in STRINGS else None
-
-
-def cast_to_plain(cell: str, kind: str, plain: str) -> str:
-    """Return the SQL expression that casts a cell to its plain type; timestamps with a time zone become UTC."""
-    if kind == "TIMESTAMP WITH TIME ZONE" and plain == "TIMESTAMP":
-        return f"({cell} AT TIME ZONE 'UTC')"
-    return f"CAST({cell} AS {plain})"
-
-
-def number_text(cell: str) -> str:
-    """Return the SQL expression of a number as text; integers have no decimal point."""
-    whole = f"TRY_CAST({cell} AS BIGINT)"
-    is_whole = f"{whole} = {cell} AND abs({cell}) < {LARGEST_WHOLE}"
-    return f"CASE WHEN {is_whole} THEN CAST({whole} AS VARCHAR) ELSE CAST({cell} AS VARCHAR) END"
 
 
 def column_names(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -113,20 +78,18 @@ def without_empty_rows(connection: Connection, raw: RawTable, nameless: Sequence
     empty = 0
     if max(filled_rows) < rows:
         empty = connection.execute(f"SELECT count(*) FROM {raw.table} WHERE {is_empty}").fetchone()[0]
-    dropped = [k for k, count in enumerate(filled_rows) if not count and k < len(nameless) and nameless[k]]
+    dropped = [k for k, is_nameless in enumerate(nameless) if is_nameless and not filled_rows[k]]
     if (not empty and not dropped) or rows == empty:
         return raw
     columns_kept = [k for k in range(len(raw.names)) if k not in dropped]
-    notes = (
-        [f"{counted(empty, 'empty row')} left out: {_row_numbers(connection, raw, is_empty, empty)}"] if empty else []
-    )
-    notes += [f"{counted(len(dropped), 'column')} without name and value left out"] * bool(dropped)
+    notes = []
+    if empty:
+        notes.append(f"{counted(empty, 'empty row')} left out: {_row_numbers(connection, raw, is_empty, empty)}")
+    if dropped:
+        notes.append(f"{counted(len(dropped), 'column')} without name and value left out")
     columns = ", ".join(f"c{k} AS c{place}" for place, k in enumerate(columns_kept))
-    is_filled = " OR ".join(f"{raw.cells[k]} IS NOT NULL" for k in columns_kept)
-    connection.execute(
-        f"CREATE TABLE {raw.table}_filled AS SELECT {columns} FROM {raw.table} WHERE {is_filled} ORDER BY rowid"
-    )
-    connection.execute(f"DROP TABLE {raw.table}")
+    chosen = f"SELECT {columns} FROM {raw.table} WHERE NOT ({is_empty}) ORDER BY rowid"
+    connection.execute(f"CREATE TABLE {raw.table}_filled AS {chosen}; DROP TABLE {raw.table}")
     return replace(
         raw,
         names=tuple(raw.names[k] for k in columns_kept),

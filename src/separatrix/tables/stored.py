@@ -7,10 +7,10 @@ unless the whole table is read. Peak memory: DuckDB's limit, and one column or b
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
-from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import numpy as np
@@ -21,8 +21,7 @@ from separatrix.errors import DataError, require_count
 from separatrix.tables.connection import Connection, release_cache
 from separatrix.tables.infer_types import ColumnType
 from separatrix.tables.raw import RawTable
-from separatrix.tables.source import BLOCK_ROWS, TableSource
-from separatrix.tables.table import Column, Table, require_column
+from separatrix.tables.table import BLOCK_ROWS, Column, Table, TableSource, require_column
 
 CELL_BYTES = {"number": 8, "boolean": 8, "date": 8, "category": 4, "text": 80, "id": 60}  # of strings, at least
 STRING_KINDS = {"text", "id"}
@@ -38,7 +37,7 @@ class DuckSource(TableSource):
     connection: Connection
     raw: RawTable
     rows_stored: int
-    scratch: TemporaryDirectory[str] | None = None
+    resources: ExitStack | None = None  # closed with the table
     target: str | None = None
     row_names: str | None = None
     selection: Bools | None = None
@@ -54,9 +53,8 @@ class DuckSource(TableSource):
     def column(self, name: str) -> Column:
         require_column(self.source, self.names, name)
         column = next(each for each in self.types if each.name == name)
-        if column.kind in STRING_KINDS:
-            return _typed(column, cast(NDArray[Any], StoredStrings(self, column)))
-        return self._whole(column)
+        lazy = column.kind in STRING_KINDS
+        return _typed(column, cast(NDArray[Any], StoredStrings(self, column)) if lazy else self.whole(column.values))
 
     def select(self, rows: Bools) -> DuckSource:
         if self.selection is None:
@@ -69,53 +67,46 @@ class DuckSource(TableSource):
         columns = [column for column in self.types if column.name not in leave_out]
         self._refuse_too_large(columns)
         # One column at a time is faster than all at once, and takes less memory.
-        return self._table([self._whole(column) for column in columns])
+        return self._table([_typed(column, self.whole(column.values)) for column in columns])
 
     def blocks(self, rows: int = BLOCK_ROWS, leave_out: Collection[str] = ()) -> Iterator[Table]:
         columns = [column for column in self.types if column.name not in leave_out]
-        values = ", ".join(f"{column.values} AS v{k}" for k, column in enumerate(columns))
-        for selection, arrays in self.arrays(values, rows):
-            yield self._table([_typed(column, _cut(arrays[f"v{k}"], selection)) for k, column in enumerate(columns)])
+        for arrays in self.arrays([column.values for column in columns], rows):
+            yield self._table([_typed(column, array) for column, array in zip(columns, arrays, strict=True)])
 
-    def arrays(self, values: str, rows: int = BLOCK_ROWS) -> Iterator[tuple[Any, dict[str, NDArray[Any]]]]:
-        """Yield the values of SQL expressions in blocks, each with the mask of its selected rows (None: all)."""
+    def arrays(self, values: Sequence[str], rows: int = BLOCK_ROWS) -> Iterator[list[NDArray[Any]]]:
+        """Yield the values of SQL expressions in the selected rows of each block."""
         step = require_count("rows", rows)
         for start in range(0, self.rows_stored, step):
-            selection = None if self.selection is None else self.selection[start : start + step]
-            if selection is None or selection.any():
-                yield selection, self._values(values, f"WHERE rowid >= {start} AND rowid < {start + step}")
+            if self.selection is None or self.selection[start : start + step].any():
+                yield self._values(values, f"WHERE rowid >= {start} AND rowid < {start + step}")
+
+    def whole(self, value: str) -> NDArray[Any]:
+        """Return the values of an SQL expression in the selected rows."""
+        return self._values([value])[0]
+
+    def _values(self, values: Sequence[str], where: str = "") -> list[NDArray[Any]]:
+        """Return the values of SQL expressions in the selected rows, in the order of the file.
+
+        DuckDB's threads return rows as they finish. Sorting by rowid here is faster than ORDER BY.
+        """
+        columns = ", ".join(f"{value} AS v{k}" for k, value in enumerate((*values, "rowid")))
+        arrays = list(self.connection.execute(f"SELECT {columns} FROM {self.raw.table} {where}").fetchnumpy().values())
+        if self.selection is not None:
+            selected = self.selection[arrays[-1]]
+            arrays = [array[selected] for array in arrays]
+        *arrays, rows = arrays
+        if not (rows[1:] < rows[:-1]).any():
+            return arrays
+        order = np.argsort(rows, kind="stable")
+        return [array[order] for array in arrays]
 
     def release_cache(self) -> None:
         release_cache(self.connection)
 
     def close(self) -> None:
-        self.connection.close()
-        if self.scratch is not None:
-            self.scratch.cleanup()
-
-    def is_missing(self, column: ColumnType) -> Bools:
-        """Return where a string column is missing, (n,)."""
-        return np.asarray(self._selected(f"({column.values}) IS NULL"), dtype=np.bool_)
-
-    def _values(self, values: str, rows: str = "") -> dict[str, NDArray[Any]]:
-        """Return the values of SQL expressions, in the order of the rows.
-
-        DuckDB's threads return rows as they finish. Sorting by rowid here is faster than ORDER BY.
-        """
-        query = f"SELECT {values}, rowid AS place FROM {self.raw.table} {rows}"
-        arrays: dict[str, NDArray[Any]] = self.connection.execute(query).fetchnumpy()
-        row_ids = arrays.pop("place")
-        if not (row_ids[1:] < row_ids[:-1]).any():
-            return arrays
-        order = np.argsort(row_ids, kind="stable")
-        return {name: array[order] for name, array in arrays.items()}
-
-    def _whole(self, column: ColumnType) -> Column:
-        return _typed(column, self._selected(column.values))
-
-    def _selected(self, value: str) -> NDArray[Any]:
-        """Return the values of an SQL expression in the selected rows."""
-        return _cut(self._values(f"{value} AS v0")["v0"], self.selection)
+        if self.resources is not None:
+            self.resources.close()
 
     def _refuse_too_large(self, columns: list[ColumnType]) -> None:
         """Raise a DataError for a table larger than the machine's memory."""
@@ -142,8 +133,8 @@ class StoredStrings:
         return self.source.n_rows
 
     def __iter__(self) -> Iterator[str | None]:
-        for selection, arrays in self.source.arrays(f"{self.column.values} AS v0"):
-            yield from _strings(_cut(arrays["v0"], selection)).tolist()
+        for (strings,) in self.source.arrays([self.column.values]):
+            yield from _strings(strings).tolist()
 
     def __getitem__(self, rows: Any) -> Any:
         """Return the strings of some rows: lazily for a mask of all rows, else as an array."""
@@ -155,11 +146,7 @@ class StoredStrings:
 
     def is_missing(self) -> Bools:
         """Return where the strings are missing, (n,)."""
-        return self.source.is_missing(self.column)
-
-
-def _cut(values: NDArray[Any], selection: Bools | None) -> NDArray[Any]:
-    return values if selection is None else values[selection]
+        return np.asarray(self.source.whole(f"({self.column.values}) IS NULL"), dtype=np.bool_)
 
 
 def _strings(values: NDArray[Any]) -> NDArray[Any]:

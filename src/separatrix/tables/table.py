@@ -1,4 +1,7 @@
-"""Tables in memory: typed columns of equal length, their source, and the target as an array.
+"""Tables of typed columns: their interface, tables in memory, and the target as an array.
+
+A table is read column by column, or in blocks of rows with the same kinds and levels, so that it may be larger than
+memory; a selection of its rows is a table too.
 
 Numbers, booleans and dates are float64 with NaN for missing, so integers beyond 2^53 are rounded. Categories are int32
 codes into their levels, −1 for missing. Cost: 8 or 4 bytes per cell. Only text and ids are Python objects.
@@ -6,21 +9,25 @@ codes into their levels, −1 for missing. Cost: 8 or 4 bytes per cell. Only tex
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools
 from separatrix.errors import DataError, did_you_mean, require_count
-from separatrix.tables.source import BLOCK_ROWS, TableSource
+
+if TYPE_CHECKING:
+    from separatrix.tables.infer_types import ColumnType
 
 ColumnKind = Literal["number", "boolean", "category", "date", "text", "id"]
 KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 TRUTH_VALUES = ("false", "true")
+BLOCK_ROWS = 65_536
 LARGEST_WHOLE = 2.0**53  # beyond it, float64 does not represent every integer
 
 
@@ -75,6 +82,58 @@ class Column:
             raise DataError(f"column {self.name!r} holds a {self.kind}, which has no words; read its values")
         places = np.where(self.is_missing, len(self.levels), self.values).astype(np.intp)
         return np.asarray([*self.levels, None], dtype=object)[places]
+
+
+class TableSource(ABC):
+    """A table in memory or elsewhere. Close it, or use it in a `with` statement."""
+
+    source: str
+    notes: tuple[str, ...]
+    target: str | None
+    row_names: str | None
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """The number of rows."""
+
+    @property
+    @abstractmethod
+    def schema(self) -> Sequence[Column | ColumnType]:
+        """The name, kind, levels and format of each column."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(column.name for column in self.schema)
+
+    @abstractmethod
+    def column(self, name: str) -> Column:
+        """Return one column, whose strings may be read lazily; an unknown name raises a DataError."""
+
+    @abstractmethod
+    def select(self, rows: Bools) -> TableSource:
+        """Return the rows where a mask (n,) is true as a table, which is closed with this one."""
+
+    @abstractmethod
+    def read(self, leave_out: Collection[str] = ()) -> Table:
+        """Read the table into memory, without the columns in `leave_out`."""
+
+    @abstractmethod
+    def blocks(self, rows: int = BLOCK_ROWS, leave_out: Collection[str] = ()) -> Iterator[Table]:
+        """Yield the table in blocks of at most `rows` rows, all with the same kinds and levels."""
+
+    def release_cache(self) -> None:  # noqa: B027  # optional
+        """Release caches that are useful only while reading; the table can be read again."""
+
+    def close(self) -> None:  # noqa: B027  # optional
+        """Release memory and temporary files."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ from separatrix.design.build import make_design
 from separatrix.errors import OptionError, require_count, require_number
 from separatrix.families.options import PerceptronOptions
 from separatrix.families.perceptron import fit_perceptron
+from separatrix.losses.margin import PerceptronLoss
+from separatrix.problem import Problem
 from separatrix.separability.check import check_separability
 from separatrix.theory.halfspace import separability_probability
 
@@ -158,5 +160,5 @@ def _unit(vector: Floats) -> Floats:
 
 
 def _updates(X: Floats, y: Floats) -> int:
-    fit = fit_perceptron(make_design(X, intercept=False), y, PerceptronOptions(), labels=(-1, 1))
-    return int(fit.result.facts["updates"])
+    problem = Problem(make_design(X, intercept=False), y, PerceptronLoss(), labels=(-1, 1))
+    return int(fit_perceptron(problem, PerceptronOptions())[0].facts["updates"])

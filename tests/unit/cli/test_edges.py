@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from separatrix.cli.main import app
 from separatrix.cli.reading import class_rows
-from separatrix.model.class_rows import RowsRequest, split_rows
+from separatrix.model.target import RowsRequest, split_rows
 from separatrix.tables.open import read_table
 from separatrix.tables.table import target_column
 

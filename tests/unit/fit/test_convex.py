@@ -14,8 +14,7 @@ from separatrix.losses import Logistic
 from separatrix.penalties import L2
 from separatrix.problem import Problem
 from separatrix.solvers.lbfgs import LBFGS
-from separatrix.solvers.newton import Newton
-from separatrix.solvers.newton_cg import NewtonCG
+from separatrix.solvers.newton import Newton, NewtonCG
 
 
 def problem() -> Problem:

@@ -309,7 +309,8 @@ def test_very_many_rows_are_judged_by_some_drawn_at_random(monkeypatch, tmp_path
     (tmp_path / "t.csv").write_text("x,y\n" + "\n".join(lines), encoding="utf-8")
     table, options = read_table(tmp_path / "t.csv"), TrainOptions(target="y", missing="drop", folds=2)
     whole = train_table(table, options)
-    monkeypatch.setattr("separatrix.model.train.MOST_EVALUATED", 500)
+    for module in ("evaluate", "train"):
+        monkeypatch.setattr(f"separatrix.model.{module}.MOST_EVALUATED", 500)
     found, again = (train_table(table, options) for _ in range(2))
     assert whole.own.rows == 1800
     assert whole.training_description == "on the training rows"

@@ -13,8 +13,8 @@ import separatrix as sx
 from separatrix.certificates.bias_reduction import jeffreys_point
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
-from separatrix.families.logistic import logistic_problem
 from separatrix.inference.profile import fit_firth
+from separatrix.losses import Logistic
 from separatrix.problem import Problem
 
 X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])
@@ -35,9 +35,7 @@ def test_two_proportions_get_half_an_event_more_each() -> None:
 
 def test_the_gradient_is_that_of_the_penalised_likelihood() -> None:
     rng = np.random.default_rng(0)
-    problem = logistic_problem(
-        make_design(rng.normal(size=(20, 3)), intercept=True), rng.choice([-1.0, 1.0], 20), (0, 1)
-    )
+    problem = Problem(make_design(rng.normal(size=(20, 3)), intercept=True), rng.choice([-1.0, 1.0], 20), Logistic())
     problem = replace(problem, weights=rng.uniform(0.5, 3.0, 20))
     coef = rng.normal(size=4)
     for place in range(4):
@@ -47,7 +45,7 @@ def test_the_gradient_is_that_of_the_penalised_likelihood() -> None:
 
 
 def test_intervals_have_their_drop_at_their_ends() -> None:
-    problem = logistic_problem(make_design(X, intercept=True), 2.0 * SEPARATED - 1.0, (0, 1))
+    problem = Problem(make_design(X, intercept=True), 2.0 * SEPARATED - 1.0, Logistic())
     fit = fit_firth(problem, (0, 1), level=0.9)
     top = fit.result.facts["penalised_loglik"]
     for end in (fit.intervals[1].lower, fit.intervals[1].upper):
@@ -71,10 +69,8 @@ def test_units_do_not_matter() -> None:
     y = (data[:, 0] + 0.3 * rng.normal(size=40) > 0.0).astype(int)
     y[data[:, 1] > 1.0] = 1
     scale, shift = np.array([1e6, 1e-4, 1.0]), np.array([1e7, 0.0, -50.0])
-    plain = fit_firth(logistic_problem(make_design(data, intercept=True), 2.0 * y - 1.0, (0, 1)), (0, 1))
-    other = fit_firth(
-        logistic_problem(make_design(data * scale + shift, intercept=True), 2.0 * y - 1.0, (0, 1)), (0, 1)
-    )
+    plain = fit_firth(Problem(make_design(data, intercept=True), 2.0 * y - 1.0, Logistic()), (0, 1))
+    other = fit_firth(Problem(make_design(data * scale + shift, intercept=True), 2.0 * y - 1.0, Logistic()), (0, 1))
     for place in range(3):
         here, there = plain.intervals[1 + place], other.intervals[1 + place]
         assert there.lower * scale[place] == pytest.approx(here.lower, rel=1e-6)

@@ -10,7 +10,7 @@ import separatrix as sx
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
 from separatrix.fit.least_squares import fit_least_squares
-from separatrix.inference.prediction import LinearInference
+from separatrix.inference.fitted import LinearInference
 from separatrix.inference.table import f_probability, t_probability
 from separatrix.losses import Squared
 from separatrix.problem import Problem

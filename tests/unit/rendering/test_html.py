@@ -80,7 +80,7 @@ def test_wide_grids_have_short_heads_in_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["import separatrix", "from separatrix.cli.main import app", "import separatrix.reports.html"]
+    "code", ["import separatrix", "from separatrix.cli.main import app", "import separatrix.reports.report"]
 )
 def test_jinja2_is_loaded_only_for_html(code: str) -> None:
     check = f"{code}; import sys; assert 'jinja2' not in sys.modules"

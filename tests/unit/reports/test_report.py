@@ -11,9 +11,9 @@ from separatrix.errors import OptionError
 from separatrix.model.train import TrainOptions, train_table
 from separatrix.rendering.html import LOOK
 from separatrix.rendering.sheet import format_number
-from separatrix.reports.html import render_report
-from separatrix.reports.report import findings_of, make_report, quality_of, write_report
-from separatrix.reports.text import measures_of, with_interval
+from separatrix.reports.findings import findings_of
+from separatrix.reports.report import make_report, quality_of, render_report, write_report
+from separatrix.reports.text import measures_of
 from separatrix.tables.demos import demo_table
 from separatrix.tables.table import Column, Table, category_column
 
@@ -163,7 +163,7 @@ def check_numbers(record, source):
     for found in filter(None, (trained.own, trained.holdout)):
         for measure, value in measures_of(found):
             assert measure in page.text["quality"]
-            assert with_interval(value) in page.text["quality"]
+            assert str(value) in page.text["quality"]
     for term in record.coefficients.terms:
         for value in (term.estimate, term.standard_error, term.lower, term.upper):
             assert value is None or format_number(value) in page.text["coefficients"]

@@ -17,8 +17,7 @@ from separatrix.losses import Hinge, Logistic, Loss, Softmax, Squared, SquaredHi
 from separatrix.penalties import L1, L2, NoPenalty, Penalty
 from separatrix.problem import Problem
 from separatrix.solvers.base import Step, check_needs
-from separatrix.solvers.newton import Newton
-from separatrix.solvers.newton_cg import NewtonCG
+from separatrix.solvers.newton import Newton, NewtonCG
 
 STORAGES: dict[str, Any] = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_array}
 

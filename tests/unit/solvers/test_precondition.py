@@ -13,8 +13,8 @@ from separatrix.design.build import make_design
 from separatrix.losses import Squared
 from separatrix.penalties import L2
 from separatrix.problem import Problem
-from separatrix.solvers import newton_cg as precondition
-from separatrix.solvers.newton_cg import NewtonCG, Solve, by_columns, by_products, by_rows, invertible, row_products
+from separatrix.solvers import newton as precondition
+from separatrix.solvers.newton import NewtonCG, Solve, by_columns, by_products, by_rows, invertible, row_products
 
 ROWS, COLUMNS, STRENGTH = 2000, 60, 1e-4
 

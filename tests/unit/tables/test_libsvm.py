@@ -24,7 +24,7 @@ def test_sparse_rows(tmp_path: Path, name: str) -> None:
     table = read_libsvm(source)
     assert table.X.toarray().tolist() == [[0.5, 0, -2], [0, 1000, 0], [0, 0, 0]]
     assert table.labels.tolist() == [1, -1, -1]
-    assert (table.n_rows, table.names, table.source, table.notes) == (3, ("x1", "x2", "x3"), source, ())
+    assert (table.names, table.source, table.notes) == (("x1", "x2", "x3"), source, ())
     assert is_libsvm(source)
     assert read_libsvm(source, n_features=5).X.shape == (3, 5)
 

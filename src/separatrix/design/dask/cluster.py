@@ -80,26 +80,25 @@ class Engine:
                     futures[k] = future
         return futures
 
-    def run(self, function: Callable[..., Any], calls: Sequence[Call], workers: Workers = None) -> list[Any]:
-        """Call a function with each of several argument tuples and return its results to this process."""
-        with one_blas_thread():  # for workers that are threads of this process
-            return self._gather(self.submit(function, calls, workers))
-
-    def reduce(
-        self, function: Callable[..., Any], calls: Sequence[Call], join: Callable[..., Any], workers: Workers = None
+    def run(
+        self,
+        function: Callable[..., Any],
+        calls: Sequence[Call],
+        workers: Workers = None,
+        join: Callable[..., Any] | None = None,
     ) -> list[Any]:
-        """Run as `run` does, but join neighbouring results on the workers until they are few."""
-        with one_blas_thread():
-            futures = self.submit(function, calls, workers)
-            while len(futures) > JOINED:
-                groups = [tuple(futures[first : first + JOINED]) for first in range(0, len(futures), JOINED)]
-                futures = [self.client.submit(join, *group, pure=False) for group in groups]
-            return self._gather(futures)
+        """Call a function with each of several argument tuples and return its results to this process.
 
-    def _gather(self, futures: list[Any]) -> list[Any]:
-        """Fetch results; raise a ClusterError if the cluster no longer has them."""
+        With `join`, neighbouring results are joined on the workers until they are few. Raises a ClusterError if the
+        cluster loses the results.
+        """
         try:
-            return list(self.client.gather(futures))
+            with one_blas_thread():  # for workers that are threads of this process
+                futures = self.submit(function, calls, workers)
+                while join is not None and len(futures) > JOINED:
+                    groups = [futures[first : first + JOINED] for first in range(0, len(futures), JOINED)]
+                    futures = [self.client.submit(join, *group, pure=False) for group in groups]
+                return list(self.client.gather(futures))
         except KilledWorker as problem:
             raise ClusterError(
                 f"the same rows ended several workers in turn, the last {problem.last_worker.address}; was there too"

@@ -30,7 +30,7 @@ from separatrix.design.columns import DenseStore, column_store
 from separatrix.design.dask.cluster import Engine
 from separatrix.design.mapped import MappedDesign
 from separatrix.design.maps import FeatureMap
-from separatrix.design.storage import Buffers, RowStorage, row_indices
+from separatrix.design.storage import RowStorage, row_indices, stack_rows
 from separatrix.errors import DataError
 
 FETCHED = 2**22  # most entries of a selection that is copied to this process: 32 megabytes
@@ -61,7 +61,7 @@ class View(NamedTuple):
 def stack(pieces: Sequence[Any], names: Sequence[str] | None) -> Any:
     """Return arrays or frames stacked vertically, as an array or CSR matrix of floats."""
     parts = [_floats(piece, names) for piece in pieces if piece.shape[0]]
-    return joined(parts or [_floats(pieces[0], names)])
+    return stack_rows(parts or [_floats(pieces[0], names)])
 
 
 def _floats(piece: Any, names: Sequence[str] | None) -> Any:
@@ -73,13 +73,6 @@ def _floats(piece: Any, names: Sequence[str] | None) -> Any:
         return piece.astype(np.float64)
     design: Any = make_design(piece, intercept=False, names=names)
     return design.storage.array()
-
-
-def joined(parts: Sequence[Any]) -> Any:
-    """Return the rows of several partitions as one array or matrix."""
-    if len(parts) == 1:
-        return parts[0]
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
 def partition_shape(stored: Any) -> tuple[int, int, bool]:
@@ -94,22 +87,18 @@ def identity(value: Any) -> Any:
     return value
 
 
-def _results(stored: Any, view: View, start: int, task: Task, shared: tuple[Any, ...], *rows: Any) -> Iterator[Any]:
-    for block in view.blocks(stored, start):
+def part_results(
+    combine: Combine | None, stored: Any, view: View, start: int, task: Task, shared: tuple[Any, ...], *rows: Any
+) -> Any:
+    """Run a task on each block of a partition and combine the results; without `combine`, concatenate them."""
+
+    def result(block: Block) -> Any:
         own = slice(block.start - start, block.stop - start)
-        yield task(block, *(row[own] for row in rows), *shared)
+        return task(block, *(row[own] for row in rows), *shared)
 
-
-def fold_part(combine: Combine, *arguments: Any) -> Any:
-    """Run a task on each block of a partition and combine the results."""
     with np.errstate(over="ignore", invalid="ignore"):  # callers check the result for NaN and infinity
-        return reduce(combine, _results(*arguments))
-
-
-def gather_part(*arguments: Any) -> NDArray[Any]:
-    """Run a task on each block of a partition and concatenate the results, one entry per row."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.concatenate(list(_results(*arguments)))
+        results = map(result, view.blocks(stored, start))
+        return np.concatenate(list(results)) if combine is None else reduce(combine, results)
 
 
 def join_results(combine: Combine, *results: Any) -> Any:
@@ -154,7 +143,7 @@ class Partitions(RowStorage):
         lengths = self.engine.run(row_lengths, [(part,) for part in self.stored])
         return np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
 
-    def read(self, start: int, stop: int, buffers: Buffers | None = None) -> Any:  # noqa: ARG002  # they are fetched
+    def read(self, start: int, stop: int) -> Any:
         return self.take(slice(start, stop))
 
     def array(self) -> Any:
@@ -163,12 +152,12 @@ class Partitions(RowStorage):
     def take(self, rows: Indices | Bools | slice) -> Any:
         """Return some stored rows in this process; only their partitions are read."""
         if isinstance(rows, slice):
-            return joined(self.engine.run(index_rows, self._sliced(*rows.indices(self.shape[0]))))
+            return stack_rows(self.engine.run(index_rows, self._sliced(*rows.indices(self.shape[0]))))
         rows = row_indices(rows, self.shape[0])
         order = np.argsort(rows, kind="stable")
         owners = np.searchsorted(self.edges, rows[order], side="right") - 1
         calls = [(self.stored[k], rows[order[owners == k]] - self.edges[k]) for k in np.unique(owners)]
-        return joined(self.engine.run(index_rows, calls))[np.argsort(order)]
+        return stack_rows(self.engine.run(index_rows, calls))[np.argsort(order)]
 
     def _sliced(self, start: int, stop: int, step: int) -> list[tuple[Any, slice]]:
         """Return the partitions that have rows of a slice, each with its own slice."""
@@ -191,23 +180,7 @@ class Partitions(RowStorage):
         calls = [(part, *arguments) for part in self.stored]
         return Partitions(self.engine, self.engine.submit(transform, calls, self.workers))
 
-    def fold(self, view: View, task: Any, shared: Sequence[Any], rows: Sequence[Any], combine: Any) -> list[Any]:
-        """Run a task on every block; return a few results, each combined from neighbouring partitions."""
-        calls = [(combine, *call) for call in self._calls(view, task, shared, rows)]
-        return self.engine.reduce(fold_part, calls, partial(join_results, combine), self.workers)
-
-    def gather(self, view: View, task: Any, shared: Sequence[Any], rows: Sequence[Any]) -> NDArray[Any]:
-        """Run a task on every block; return its concatenated results, one entry per row."""
-        return np.concatenate(self.engine.run(gather_part, self._calls(view, task, shared, rows), self.workers))
-
-    def _calls(self, view: View, task: Any, shared: Sequence[Any], rows: Sequence[Any]) -> list[tuple[Any, ...]]:
-        vectors = [self._split(row) for row in rows]
-        return [
-            (part, view, int(start), task, tuple(shared), *(row[k] for row in vectors))
-            for k, (part, start) in enumerate(zip(self.stored, self.edges, strict=False))
-        ]
-
-    def _split(self, vector: NDArray[Any]) -> list[Any]:
+    def split(self, vector: NDArray[Any]) -> list[Any]:
         """Return the part of a vector for each partition, stored on its worker if the vector is read-only."""
         base = vector if vector.base is None else vector.base
         if vector.flags.writeable or not isinstance(base, np.ndarray):
@@ -238,12 +211,22 @@ class DaskDesign(Design):
             yield from self.view.blocks(self.partitions.read(rows.start, rows.stop), rows.start)
 
     def fold(self, task: Task, *shared: Any, rows: Vectors = (), combine: Combine = operator.add) -> Any:
-        self.passes += 1.0
-        return reduce(combine, self.partitions.fold(self.view, task, shared, rows, combine))
+        return reduce(combine, self._run(task, shared, rows, combine))
 
     def gather(self, task: Task, *shared: Any, rows: Vectors = ()) -> Floats:
+        return np.concatenate(self._run(task, shared, rows, None))
+
+    def _run(self, task: Task, shared: tuple[Any, ...], rows: Vectors, combine: Combine | None) -> list[Any]:
+        """Make one pass: run a task on every block and return the results of single or neighbouring partitions."""
         self.passes += 1.0
-        return self.partitions.gather(self.view, task, shared, rows)
+        parts = self.partitions
+        vectors = [parts.split(row) for row in rows]
+        calls = [
+            (combine, part, self.view, own.start, task, shared, *(vector[k] for vector in vectors))
+            for k, (part, own) in enumerate(zip(parts.stored, parts.slices, strict=True))
+        ]
+        join = None if combine is None else partial(join_results, combine)
+        return parts.engine.run(part_results, calls, parts.workers, join)
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
         rows = np.asarray(indices, dtype=np.intp)

@@ -26,8 +26,7 @@ from separatrix.design.encode.base import add_reports
 from separatrix.design.encode.encoding import Encoded, Encoding, refuse_missing
 from separatrix.errors import DataError
 from separatrix.tables.frames import from_frame
-from separatrix.tables.source import BLOCK_ROWS, TableSource
-from separatrix.tables.table import Column, Table, require_column
+from separatrix.tables.table import BLOCK_ROWS, Column, Table, TableSource, require_column
 
 SOURCE = "the Dask dataframe"
 

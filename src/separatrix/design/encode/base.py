@@ -2,16 +2,16 @@
 
 Entries are triplets (rows, columns, values): a dense matrix is filled by `matrix[rows, columns] = values`, a sparse one
 is built from them. A full column is a slice of all rows and one column index, so that numbers are copied, not
-scattered.
+scattered; columns and values may also be single ones.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +23,7 @@ from separatrix.tables.table import Column
 
 ALL_ROWS = slice(None)
 LEVELS_SHOWN = 3  # of the new levels; the rest are counted
-
-
-class Entries(NamedTuple):
-    """Matrix entries: `rows` and `columns` (m,) with values (m,) or one value; or all rows of one column."""
-
-    rows: slice | Indices
-    columns: int | Indices
-    values: Floats | float
+Entries = tuple[slice | Indices, int | Indices, Floats | float]
 
 
 @dataclass(frozen=True)
@@ -62,16 +55,14 @@ class ColumnReport:
 
     def __add__(self, other: ColumnReport) -> ColumnReport:
         """Return the report on two row blocks of one table together."""
-        levels = dict(Counter(self.new_levels) + Counter(other.new_levels))
-        return ColumnReport(
-            self.name,
-            self.rows + other.rows,
-            self.empty + other.empty,
-            max(self.unread, other.unread),
-            self.unfit + other.unfit,
-            other.first_wrong if self.first_wrong is None else self.first_wrong,
-            levels,
-            self.absent or other.absent,
+        return replace(
+            self,
+            rows=self.rows + other.rows,
+            empty=self.empty + other.empty,
+            unread=max(self.unread, other.unread),
+            unfit=self.unfit + other.unfit,
+            first_wrong=other.first_wrong if self.first_wrong is None else self.first_wrong,
+            new_levels=dict(Counter(self.new_levels) + Counter(other.new_levels)),
         )
 
     @property
@@ -116,36 +107,45 @@ class Cells:
 
 @dataclass(frozen=True)
 class ColumnEncoding(ABC):
-    """How one column becomes features; `names` are theirs. Each kind ends with `decision`, a sentence that says why."""
+    """How one column becomes features; `names` are theirs. Each kind ends with `decision`, a sentence that says why.
+
+    A kind with a true `indicator` has a last feature that is 1 where the column is missing.
+    """
 
     name: str
     kind: str = field(init=False)
     names: tuple[str, ...] = field(init=False, metadata={"key": "features"})
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(self.feature_names()))
+        indicator = (indicator_name(self.name),) if self._is_marked else ()
+        object.__setattr__(self, "names", (*self.value_names(), *indicator))
+
+    @property
+    def _is_marked(self) -> bool:
+        return bool(getattr(self, "indicator", False))  # not of categories, whose missing cells are a level
 
     @abstractmethod
-    def feature_names(self) -> Iterable[str]:
-        """Return the names of the features."""
+    def value_names(self) -> Iterable[str]:
+        """Return the names of the features other than the indicator."""
 
     @abstractmethod
     def read(self, column: Column) -> Cells:
         """Return the cells of a column; those of another type are reported and count as missing."""
 
     @abstractmethod
-    def entries(self, cells: Cells) -> Iterable[Entries]:
-        """Return the matrix entries of some cells; columns are counted from the encoding's first feature."""
+    def value_entries(self, cells: Cells) -> Iterable[Entries]:
+        """Return the entries of the features other than the indicator."""
 
-    @abstractmethod
-    def inverse(self, features: Floats) -> list[Any]:
-        """Return the cells that features (n, k) encode; None where missing."""
+    def entries(self, cells: Cells) -> Iterator[Entries]:
+        """Yield the matrix entries of some cells; columns are counted from the encoding's first feature."""
+        yield from self.value_entries(cells)
+        if self._is_marked:
+            yield np.flatnonzero(cells.missing), len(self.names) - 1, 1.0
 
     def absent(self, rows: int) -> Cells:
         """Return the cells of a column that is not in the table: all missing."""
-        values = np.full(rows, None, dtype=object)
-        cells = self.read(Column(self.name, "text", values))
-        return Cells(cells.values, cells.missing, ColumnReport(self.name, rows, empty=rows, absent=True))
+        cells = self.read(Column(self.name, "text", np.full(rows, None, dtype=object)))
+        return replace(cells, report=ColumnReport(self.name, rows, empty=rows, absent=True))
 
 
 def indicator_name(name: str) -> str:

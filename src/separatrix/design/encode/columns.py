@@ -14,26 +14,36 @@ Rows of a category's reference level have zeros only, so a coefficient is the di
 levels may share "(other)", and missing cells have a level "(missing)", both only if training had them. At prediction a
 new level counts as "(other)" or, without it, as the reference; a missing cell counts as "(missing)" or, without it, as
 the reference. Both are reported.
+
+The types of a table at prediction are inferred without the model: numbers may arrive as words because one cell was a
+word, words as numbers because they look like some. Cells that cannot be converted are reported and count as missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from separatrix.arrays import Floats
+from separatrix.arrays import Bools, Indices
 from separatrix.codec import Items, Range
-from separatrix.design.encode.base import ALL_ROWS, Cells, ColumnEncoding, Entries, indicator_name
-from separatrix.design.encode.retype import iso_date, read_booleans, read_dates, read_levels, read_missing, read_numbers
-from separatrix.tables.table import Column
+from separatrix.design.encode.base import ALL_ROWS, Cells, ColumnEncoding, ColumnReport, Entries
+from separatrix.tables.formats import boolean_words, clean_word
+from separatrix.tables.table import LARGEST_WHOLE, Column
 
 NO_FEATURE = -2  # the place of the reference level
 OTHER, MISSING = "(other)", "(missing)"
 FARTHEST = 10_000_000  # days from 1970: some 27,000 years
+EPOCH = datetime(1970, 1, 1)
+SECONDS_PER_DAY = 86400.0
+NUMERALS = set("0123456789.eE+-")  # the characters of words that are numbers
+ISO_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)(.*)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -43,32 +53,23 @@ class FilledEncoding(ColumnEncoding):
     fill: float
     indicator: bool
 
-    @property
-    def value_name(self) -> str:
-        """The name of the feature of the values."""
-        return self.name
+    def value_names(self) -> Iterable[str]:
+        return (self.name,)
 
-    def feature_names(self) -> Iterable[str]:
-        return (self.value_name, indicator_name(self.name)) if self.indicator else (self.value_name,)
+    def value_entries(self, cells: Cells) -> Iterable[Entries]:
+        values = np.where(cells.missing, self.fill, cells.values) if cells.missing.any() else cells.values
+        yield ALL_ROWS, 0, values
 
-    def entries(self, cells: Cells) -> Iterable[Entries]:
-        missing = np.flatnonzero(cells.missing)
-        values = cells.values
-        if len(missing):
-            values = values.copy()
-            values[missing] = self.fill
-        yield Entries(ALL_ROWS, 0, values)
-        if self.indicator and len(missing):
-            yield Entries(missing, np.ones(len(missing), dtype=np.intp), 1.0)
 
-    def inverse(self, features: Floats) -> list[Any]:
-        missing = features[:, 1] != 0.0 if self.indicator else np.zeros(len(features), dtype=bool)
-        pairs = zip(features[:, 0].tolist(), missing.tolist(), strict=True)
-        return [None if is_missing else self.cell(value) for value, is_missing in pairs]
+@dataclass(frozen=True)
+class NumberEncoding(FilledEncoding):
+    """Finite numbers in the table's own units; words that are numbers are converted."""
 
-    def cell(self, value: float) -> Any:
-        """Return the cell that a value encodes."""
-        return value
+    kind: Literal["number"] = field(default="number", init=False)
+    decision: str
+
+    def read(self, column: Column) -> Cells:
+        return _finite_cells(column) if column.kind in {"number", "boolean"} else _by_word(column, _number)
 
 
 @dataclass(frozen=True)
@@ -84,15 +85,53 @@ class BooleanEncoding(FilledEncoding):
         if self.fill not in {0.0, 1.0}:
             raise ValueError(f"fill is {self.fill}; 0 or 1 is needed")
 
-    @property
-    def value_name(self) -> str:
-        return f"{self.name}={self.words[1]}"
+    def value_names(self) -> Iterable[str]:
+        return (f"{self.name}={self.words[1]}",)
 
     def read(self, column: Column) -> Cells:
-        return read_booleans(column, self.words)
+        """Match the two words exactly or, ignoring case, as these or true, false, 1 and 0."""
+        if column.kind == "boolean" and column.levels in {(), self.words}:
+            return _finite_cells(column)
+        exact, caseless = boolean_words(self.words)
+        return _by_word(column, lambda word: exact.get(word, caseless.get(word.lower(), np.nan)), exact)
 
-    def cell(self, value: float) -> Any:
-        return self.words[int(value != 0.0)]
+
+@dataclass(frozen=True)
+class DateEncoding(FilledEncoding):
+    """Days since `origin`, a whole number of days since 1970-01-01; words are parsed as ISO dates."""
+
+    kind: Literal["date"] = field(default="date", init=False)
+    origin: Annotated[int, Range(-FARTHEST, FARTHEST)]
+    decision: str
+
+    def value_names(self) -> Iterable[str]:
+        return (f"{self.name} (days since {iso_date(self.origin)})",)
+
+    def read(self, column: Column) -> Cells:
+        cells = _finite_cells(column) if column.kind == "date" else _by_word(column, _days)
+        return replace(cells, values=cells.values - self.origin)
+
+
+@dataclass(frozen=True)
+class PresenceEncoding(ColumnEncoding):
+    """One feature, 1 where the column is missing; `value` is its constant value in training, as text."""
+
+    kind: Literal["presence"] = field(default="presence", init=False)
+    indicator: ClassVar[bool] = True
+    value: str
+    decision: str
+
+    def value_names(self) -> Iterable[str]:
+        return ()
+
+    def read(self, column: Column) -> Cells:
+        """Read any value as that of training, which is not missing even if it is a word for missing."""
+        if column.kind not in {"category", "text", "id"}:
+            return _finite_cells(column)
+        return _cells(column, column.values, word_codes(column, (self.value,))[0] < 0)
+
+    def value_entries(self, cells: Cells) -> Iterable[Entries]:  # noqa: ARG002  # the indicator is all
+        return ()
 
 
 @dataclass(frozen=True)
@@ -127,30 +166,23 @@ class CategoryEncoding(ColumnEncoding):
         """The index of the feature of missing cells."""
         return len(self.words) - 1 + self.other_level if self.missing_level else NO_FEATURE
 
-    def feature_names(self) -> Iterable[str]:
+    def value_names(self) -> Iterable[str]:
         """Return the names of the features, as "cut=Ideal"."""
-        return (f"{self.name}={word}" for word in self._feature_levels(_unused(MISSING, self.words)))
-
-    def _feature_levels(self, missing: str | None) -> list[Any]:
-        """Return the level of each feature; `missing` is that of missing cells."""
-        own = [word for word in self.words if word != self.reference]
-        return own + [_unused(OTHER, self.words)] * self.other_level + [missing] * self.missing_level
+        levels = [word for word in self.words if word != self.reference]
+        levels += [_unused(OTHER, self.words)] * self.other_level + [_unused(MISSING, self.words)] * self.missing_level
+        return (f"{self.name}={level}" for level in levels)
 
     def read(self, column: Column) -> Cells:
-        cells = read_levels(column, self.places, self.other_place)
-        cells.values[cells.missing] = self.missing_place
-        return cells
+        """Return the place of each cell's feature; new levels are reported."""
+        codes, words = word_codes(column, self.places)
+        places = [*(self.places.get(word, self.other_place) for word in words), self.missing_place]
+        counts = np.bincount(codes[codes >= 0], minlength=len(words)).tolist()
+        new = {word: n for word, n in zip(words, counts, strict=True) if n and word not in self.places}
+        return _cells(column, np.asarray(places, dtype=np.int64)[codes], codes < 0, new_levels=new)
 
-    def entries(self, cells: Cells) -> Iterable[Entries]:
+    def value_entries(self, cells: Cells) -> Iterable[Entries]:
         rows = np.flatnonzero(cells.values >= 0)
-        yield Entries(rows, cells.values[rows], 1.0)
-
-    def inverse(self, features: Floats) -> list[Any]:
-        """Return the levels; None where missing, "(other)" where merged."""
-        levels = self._feature_levels(None)
-        places = features.argmax(axis=1) if features.shape[1] else np.zeros(len(features), dtype=np.intp)
-        nonzero: list[bool] = (features != 0.0).any(axis=1).tolist()
-        return [levels[place] if is_set else self.reference for place, is_set in zip(places, nonzero, strict=True)]
+        yield rows, cells.values[rows], 1.0
 
 
 def _unused(word: str, levels: tuple[str, ...]) -> str:
@@ -160,56 +192,112 @@ def _unused(word: str, levels: tuple[str, ...]) -> str:
     return word
 
 
-@dataclass(frozen=True)
-class DateEncoding(FilledEncoding):
-    """Days since `origin`, a whole number of days since 1970-01-01."""
-
-    kind: Literal["date"] = field(default="date", init=False)
-    origin: Annotated[int, Range(-FARTHEST, FARTHEST)]
-    decision: str
-
-    @property
-    def value_name(self) -> str:
-        return f"{self.name} (days since {iso_date(self.origin)})"
-
-    def read(self, column: Column) -> Cells:
-        cells = read_dates(column)
-        return replace(cells, values=cells.values - self.origin)
-
-    def cell(self, value: float) -> Any:
-        """Return the date, or date and time, in ISO 8601 format."""
-        return iso_date(value + self.origin)
+def read_texts(column: Column) -> Cells:
+    """Return texts, None where missing."""
+    codes, words = word_codes(column)
+    return _cells(column, np.asarray([*words, None], dtype=object)[codes], codes < 0)
 
 
-@dataclass(frozen=True)
-class NumberEncoding(FilledEncoding):
-    """Finite numbers in the table's own units."""
+def clean_column(column: Column) -> Column:
+    """Return a category, text or id with clean words; levels that become equal are merged."""
+    if column.kind in {"text", "id"}:
+        return replace(column, values=read_texts(column).values)
+    if column.kind != "category" or all(clean_word(level) == level for level in column.levels):
+        return column
+    codes, words = word_codes(column)
+    levels = sorted(words)
+    ranks = {level: rank for rank, level in enumerate(levels)}
+    places = np.asarray([*(ranks[word] for word in words), -1], dtype=np.int32)
+    return replace(column, values=places[codes], levels=tuple(levels))
 
-    kind: Literal["number"] = field(default="number", init=False)
-    decision: str
 
-    def read(self, column: Column) -> Cells:
-        return read_numbers(column)
+def number_text(number: float) -> str:
+    """Return a number as text, integers without a fraction."""
+    whole = number == np.rint(number) and abs(number) < LARGEST_WHOLE
+    return str(int(number)) if whole else repr(float(number))
 
 
-@dataclass(frozen=True)
-class PresenceEncoding(ColumnEncoding):
-    """One feature, 1 where the column is missing; `value` is its constant value in training, as text."""
+def iso_date(days: float) -> str:
+    """Return days since 1970-01-01 as a date, or as a date and time."""
+    try:
+        moment = EPOCH + timedelta(days=days)
+    except OverflowError:
+        return number_text(days)
+    return moment.date().isoformat() if days == np.floor(days) else moment.isoformat(sep=" ")
 
-    kind: Literal["presence"] = field(default="presence", init=False)
-    value: str
-    decision: str
 
-    def feature_names(self) -> Iterable[str]:
-        return (indicator_name(self.name),)
+def word_codes(column: Column, levels: Collection[str] = ()) -> tuple[Indices, list[str]]:
+    """Return a column as indices into its clean words, −1 where missing; `levels` are not cleaned."""
+    words: Sequence[str]
+    if column.kind == "category" or (column.kind == "boolean" and column.levels):
+        codes, words = np.where(column.is_missing, -1, column.values).astype(np.intp), column.levels
+    elif column.kind in {"number", "boolean", "date"}:
+        distinct, codes = np.unique(column.values, return_inverse=True)
+        text = iso_date if column.kind == "date" else number_text
+        return np.where(np.isnan(column.values), -1, codes), ["" if np.isnan(x) else text(float(x)) for x in distinct]
+    else:
+        codes, words = _factorised(column.values)
+    clean, distinct_words = _factorised(clean_word(word, levels) for word in words)
+    return np.append(clean, -1)[codes], distinct_words
 
-    def read(self, column: Column) -> Cells:
-        """Return where the column is missing; any value counts as that of training."""
-        return read_missing(column, self.value)
 
-    def entries(self, cells: Cells) -> Iterable[Entries]:
-        missing = np.flatnonzero(cells.missing)
-        yield Entries(missing, np.zeros(len(missing), dtype=np.intp), 1.0)
+def _factorised(words: Iterable[str | None]) -> tuple[Indices, list[str]]:
+    """Return words as indices into the distinct ones, −1 for None."""
+    places: dict[str, int] = {}
+    codes = [-1 if word is None else places.setdefault(word, len(places)) for word in words]
+    return np.asarray(codes, dtype=np.intp), list(places)
 
-    def inverse(self, features: Floats) -> list[Any]:
-        return [None if is_missing else self.value for is_missing in (features[:, 0] != 0.0).tolist()]
+
+def _finite_cells(column: Column) -> Cells:
+    """Return numbers unchanged; infinite ones count as wrong."""
+    values = column.values
+    missing = ~np.isfinite(values)
+    infinite = np.isinf(values) if missing.any() else missing
+    if not infinite.any():
+        return _cells(column, values, missing)
+    first = number_text(float(values[infinite][0])) if column.kind == "number" else "infinity"
+    return _cells(column, np.where(infinite, np.nan, values), missing, infinite, first)
+
+
+def _by_word(column: Column, meaning: Callable[[str], float], levels: Collection[str] = ()) -> Cells:
+    """Return the value of each cell's word, NaN where missing or, counted as wrong, where it has none."""
+    codes, words = word_codes(column, levels)
+    values = np.asarray([*map(meaning, words), np.nan], dtype=np.float64)[codes]
+    missing = np.isnan(values)
+    wrong = missing & (codes >= 0)
+    return _cells(column, values, missing, wrong, words[int(codes[wrong][0])] if wrong.any() else None)
+
+
+def _cells(
+    column: Column,
+    values: NDArray[Any],
+    missing: Bools,
+    wrong: Bools | bool = False,
+    first_wrong: str | None = None,
+    new_levels: Mapping[str, int] | None = None,
+) -> Cells:
+    """Return cells and their report; those that the reader of the table could not parse are among the missing ones."""
+    unfit = int(np.count_nonzero(wrong))
+    empty, first = int(np.count_nonzero(missing)) - unfit, column.first_invalid if column.invalid else first_wrong
+    report = ColumnReport(column.name, len(values), empty, column.invalid, unfit, first, new_levels or {})
+    return Cells(values, missing, report)
+
+
+def _number(word: str) -> float:
+    try:
+        number = float(word) if NUMERALS.issuperset(word) else np.nan
+    except ValueError:
+        return np.nan
+    return number if np.isfinite(number) else np.nan
+
+
+def _days(word: str) -> float:
+    if (match := ISO_DATE.fullmatch(word)) is None:
+        return np.nan
+    year, month, day, time = match.groups()
+    try:
+        moment = datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{time}")
+    except ValueError:
+        return np.nan
+    naive = moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+    return (naive - EPOCH).total_seconds() / SECONDS_PER_DAY

@@ -3,24 +3,33 @@
 Whether the matrix is sparse is part of the encoding and does not depend on the rows. A dense matrix is filled a few
 thousand rows at a time, so that each cache line is written once.
 
+`encode_source` encodes a table of any length block by block, each block read while the one before it is encoded: into
+memory if the matrix fits, else to disk. The table and its matrix are never in memory together; of a matrix written to
+disk, only one block is. The size of a dense matrix is known beforehand; a sparse matrix moves to disk once it exceeds
+the limit. The matrix is the same in memory and on disk.
+
 Cost: that of writing the matrix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
 from separatrix.codec import Items, Tag
 from separatrix.design.base import map_groups
-from separatrix.design.encode.base import Cells, ColumnEncoding, ColumnReport, Entries
+from separatrix.design.encode.base import Cells, ColumnEncoding, ColumnReport, Entries, add_reports
 from separatrix.design.encode.columns import (
     BooleanEncoding,
     CategoryEncoding,
@@ -29,8 +38,9 @@ from separatrix.design.encode.columns import (
     PresenceEncoding,
 )
 from separatrix.design.encode.text import TextEncoding
+from separatrix.design.storage import BlockWriter
 from separatrix.errors import DataError, counted
-from separatrix.tables.table import Table, unique_names
+from separatrix.tables.table import BLOCK_ROWS, Table, TableSource, unique_names
 
 AnyColumn = Annotated[
     NumberEncoding | BooleanEncoding | CategoryEncoding | DateEncoding | TextEncoding | PresenceEncoding, Tag("kind")
@@ -38,6 +48,9 @@ AnyColumn = Annotated[
 Missing = Literal["impute", "drop", "error"]
 BLOCK_ENTRIES = 2**17  # written in one go: a megabyte, which a core's cache holds
 FEWEST_ROWS = 64  # written in one go
+MOST_CELLS = 2**21  # of a block of the table
+MOST_ENTRIES = 2**20  # of a block of a dense matrix that is written to disk
+FEWEST_BLOCK_ROWS = 2048  # of a block of the table
 
 
 @dataclass(frozen=True)
@@ -119,15 +132,6 @@ class Encoding:
             X = self._dense(cells, np.zeros((rows, len(self.feature_names))) if into is None else into[:rows])
         return Encoded(X, kept, tuple(each.report for each in cells))
 
-    def inverse(self, X: Any) -> dict[str, list[Any]]:
-        """Return the cells that the rows of a matrix encode, by column; of a text only its known words."""
-        parts = zip(self.columns, self.places, strict=True)
-        dense = ((column, X[:, place]) for column, place in parts)
-        return {
-            column.name: column.inverse(np.asarray(part.toarray() if hasattr(part, "toarray") else part))
-            for column, part in dense
-        }
-
     def _cells(self, column: ColumnEncoding, table: Table) -> Cells:
         if column.name in table.names:
             return column.read(table.column(column.name))
@@ -140,16 +144,14 @@ class Encoding:
         def fill(rows: slice) -> None:
             block = X[rows]
             for column, place, own in parts:
-                for entries in column.entries(own.select(rows)):
-                    block[:, place][entries.rows, entries.columns] = entries.values
+                for i, j, values in column.entries(own.select(rows)):
+                    block[:, place][i, j] = values
 
         for _ in map_groups(fill, [slice(start, start + step) for start in range(0, len(X), step)]):
             pass
         return X
 
     def _sparse(self, cells: list[Cells], rows: int) -> Any:
-        import scipy.sparse  # noqa: PLC0415  # a tenth of a second, which dense tables save
-
         parts = zip(self.columns, self.places, cells, strict=True)
         triplets = [
             as_triplets(entries, rows, place.start) for column, place, own in parts for entries in column.entries(own)
@@ -163,9 +165,9 @@ class Encoding:
 
 def as_triplets(entries: Entries, rows: int, start: int = 0) -> tuple[NDArray[Any], NDArray[Any], Floats]:
     """Return entries as three arrays of equal length, `start` added to the column indices."""
-    i = np.arange(rows) if isinstance(entries.rows, slice) else entries.rows
-    j = np.broadcast_to(np.asarray(entries.columns) + start, i.shape)
-    return i, j, np.broadcast_to(np.asarray(entries.values, dtype=np.float64), i.shape)
+    i, j, values = entries
+    i = np.arange(rows) if isinstance(i, slice) else i
+    return i, np.broadcast_to(np.add(j, start), i.shape), np.broadcast_to(np.asarray(values, dtype=np.float64), i.shape)
 
 
 def refuse_missing(source: str, reports: Iterable[ColumnReport]) -> None:
@@ -179,3 +181,80 @@ def refuse_missing(source: str, reports: Iterable[ColumnReport]) -> None:
         f"{source}: column {report.name!r} is missing in {counted(report.empty + report.unfit, 'row')}{others};"
         " fill them in, leave out the column, or use missing 'impute' or 'drop'"
     )
+
+
+def encode_source(
+    encoding: Encoding, source: TableSource, memory: float = np.inf, *, folder: Path | None = None
+) -> Encoded:
+    """Return a table's rows as a matrix, dense or CSR, of at most `memory` bytes, or as a store on disk.
+
+    With a `folder`, from which other processes read the rows, they are written there whatever their size.
+    """
+    imputing = replace(encoding, missing="impute") if encoding.missing == "error" else encoding
+    kept, reports = [np.zeros(0, dtype=np.bool_)], None
+    with _Matrix(encoding, source.n_rows, memory, folder) as matrix:
+        for block in _blocks(encoding, source, matrix.block_rows):
+            encoded = imputing.apply(block, matrix.free_rows)
+            matrix.append(encoded.X)
+            kept.append(encoded.kept)
+            reports = add_reports(reports, encoded.reports)
+        if encoding.missing == "error":
+            refuse_missing(source.source, reports or ())
+        return Encoded(matrix.finish(), np.concatenate(kept), reports or ())
+
+
+class _Matrix(ExitStack):
+    """Encoded blocks: in a dense matrix in memory, or in a list that moves to disk once it exceeds the memory limit."""
+
+    def __init__(self, encoding: Encoding, rows: int, memory: float, folder: Path | None) -> None:
+        super().__init__()
+        self.columns, self.sparse, self.folder = len(encoding.feature_names), encoding.sparse, folder
+        fits = folder is None and (self.sparse or 8 * rows * self.columns <= memory)
+        self.memory = memory if fits else -1.0
+        self.free_rows = np.zeros((rows, self.columns)) if fits and not self.sparse else None
+        self.dense = self.free_rows
+        most = MOST_ENTRIES // max(1, self.columns)
+        self.block_rows = BLOCK_ROWS if fits or self.sparse else max(FEWEST_BLOCK_ROWS, most)
+        self.blocks: list[Any] = []
+        self.size = 0
+        self.writer: BlockWriter | None = None
+
+    def append(self, X: Any) -> None:
+        """Add a block; one in the dense matrix is there already."""
+        if self.free_rows is not None:
+            self.free_rows = self.free_rows[len(X) :]
+            return
+        self.blocks.append(X)
+        self.size += sum(int(part.nbytes) for part in ((X.data, X.indices, X.indptr) if self.sparse else (X,)))
+        if self.size > self.memory:
+            self.writer = self.writer or self.enter_context(
+                BlockWriter(self.columns, sparse=self.sparse, folder=self.folder)
+            )
+            while self.blocks:
+                self.writer.append(self.blocks.pop(0))
+
+    def finish(self) -> Any:
+        """Return the matrix or the store."""
+        if self.dense is not None and self.free_rows is not None:
+            return self.dense[: len(self.dense) - len(self.free_rows)]
+        if self.writer is not None:
+            return self.writer.finish()
+        return self.blocks[0] if len(self.blocks) == 1 else scipy.sparse.vstack(self.blocks, format="csr")
+
+
+def _blocks(encoding: Encoding, source: TableSource, most: int) -> Iterator[Table]:
+    """Yield the encoded columns in blocks of at most `most` rows, each read while the one before is encoded."""
+    used = set(encoding.input_names)
+    leave_out = [name for name in source.names if name not in used]
+    rows = min(BLOCK_ROWS, max(FEWEST_BLOCK_ROWS, MOST_CELLS // len(used)))
+    blocks = source.blocks(rows, leave_out)
+    for block in blocks if source.n_rows <= rows else _prefetch(blocks):
+        yield from [block] if block.n_rows <= most else block.blocks(most)
+
+
+def _prefetch(blocks: Iterator[Table]) -> Iterator[Table]:
+    with ThreadPoolExecutor(1) as reader:
+        following = reader.submit(next, blocks, None)
+        while (block := following.result()) is not None:
+            following = reader.submit(next, blocks, None)
+            yield block

@@ -30,13 +30,15 @@ from separatrix.design.encode.columns import (
     DateEncoding,
     NumberEncoding,
     PresenceEncoding,
+    clean_column,
+    iso_date,
+    number_text,
+    read_texts,
 )
 from separatrix.design.encode.encoding import AnyColumn, Encoding, Missing, Omitted, as_triplets
-from separatrix.design.encode.retype import clean_column, iso_date, number_text, read_texts
 from separatrix.design.encode.text import BUCKETS, TextEncoding, learn_vocabulary
 from separatrix.errors import DataError, OptionError, counted, did_you_mean, require_choice, require_count
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import Column, require_column
+from separatrix.tables.table import Column, TableSource, require_column
 
 MAX_LEVELS = 1000
 DEFAULT_WORDS = ("false", "true")
@@ -127,16 +129,16 @@ def _plan_category(column: Column, missing: int, options: EncodingOptions) -> _P
 
 
 def _plan_text(column: Column, missing: int) -> _Plan:
-    vocabulary = learn_vocabulary(column.values if column.is_stored else read_texts(column).values, BUCKETS)
-    if not vocabulary.seen:
+    texts = column.values if column.is_stored else read_texts(column).values
+    vocabulary, left_out = learn_vocabulary(texts, BUCKETS)
+    count = len(vocabulary["seen"])
+    if not count:
         return Omitted(column.name, "no word of it is in two rows")
-    decision = (
-        f"{column.name!r} is text: the tf-idf of its {counted(len(vocabulary.seen), 'word')} that two rows or more"
-        f" have ({vocabulary.left_out:,} seen in one row only are left out)"
-    )
+    decision = f"{column.name!r} is text: the tf-idf of its {counted(count, 'word')} that two rows or more have"
+    decision += f" ({left_out:,} seen in one row only are left out)"
     if missing:
         decision += f"; {counted(missing, 'missing text')} {_are(missing)} marked by {indicator_name(column.name)!r}"
-    return TextEncoding(column.name, BUCKETS, vocabulary.seen, vocabulary.words, vocabulary.idf, missing > 0, decision)
+    return TextEncoding(column.name, BUCKETS, **vocabulary, indicator=missing > 0, decision=decision)
 
 
 def _finite(column: Column) -> Floats:

@@ -19,14 +19,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
 from separatrix.codec import Items, Range
-from separatrix.design.encode.base import Cells, ColumnEncoding, Entries, indicator_name
-from separatrix.design.encode.retype import read_texts
+from separatrix.design.encode.base import Cells, ColumnEncoding, Entries
+from separatrix.design.encode.columns import read_texts
 from separatrix.tables.table import Column
 
 BUCKETS = 2**18
@@ -44,15 +44,6 @@ def words_of(text: str) -> list[str]:
 def bucket_of(word: str, buckets: int) -> int:
     """Return a word's bucket."""
     return zlib.crc32(word.encode("utf-8", "surrogatepass")) % buckets
-
-
-class Vocabulary(NamedTuple):
-    """The buckets that are features, ascending, with the word and idf of each, and the number of buckets left out."""
-
-    seen: tuple[int, ...]
-    words: tuple[str, ...]
-    idf: tuple[float, ...]
-    left_out: int
 
 
 @dataclass(frozen=True)
@@ -74,10 +65,9 @@ class TextEncoding(ColumnEncoding):
         if not len(self.seen) == len(self.words) == len(self.idf):
             raise ValueError("seen, words and idf have different numbers of entries")
 
-    def feature_names(self) -> Iterable[str]:
+    def value_names(self) -> Iterable[str]:
         """Return the names of the features, as "message: free"."""
-        own = tuple(f"{self.name}: {word}" for word in self.words)
-        return (*own, indicator_name(self.name)) if self.indicator else own
+        return (f"{self.name}: {word}" for word in self.words)
 
     @cached_property
     def places(self) -> dict[int, int]:
@@ -87,30 +77,21 @@ class TextEncoding(ColumnEncoding):
     def read(self, column: Column) -> Cells:
         return read_texts(column)
 
-    def entries(self, cells: Cells) -> Iterable[Entries]:
+    def value_entries(self, cells: Cells) -> Iterable[Entries]:
         rows, places, counts = count_places(cells.values, self._place_of)
         values = counts * np.asarray(self.idf)[places]
         norms = np.sqrt(np.bincount(rows, values * values, minlength=len(cells.values)))
-        yield Entries(rows, places, values / norms[rows])
-        missing = np.flatnonzero(cells.missing)
-        if self.indicator and len(missing):
-            yield Entries(missing, np.full(len(missing), len(self.seen), dtype=np.intp), 1.0)
+        yield rows, places, values / norms[rows]
 
     def _place_of(self, word: str) -> int:
         return self.places.get(bucket_of(word, self.buckets), -1)
 
-    def inverse(self, features: Floats) -> list[Any]:
-        """Return the known words of each row by descending tf-idf, None where missing."""
-        missing = features[:, -1] != 0.0 if self.indicator else np.zeros(len(features), dtype=bool)
-        return [None if is_missing else self._words(row) for row, is_missing in zip(features, missing, strict=True)]
 
-    def _words(self, row: Floats) -> str:
-        weights = row[: len(self.words)]
-        return " ".join(self.words[place] for place in np.argsort(-weights, kind="stable") if weights[place] > 0.0)
+def learn_vocabulary(texts: Iterable[str | None], buckets: int) -> tuple[dict[str, Any], int]:
+    """Return `seen`, `words` and `idf` of the buckets that occur in at least two texts, and the number of the others.
 
-
-def learn_vocabulary(texts: Iterable[str | None], buckets: int) -> Vocabulary:
-    """Return the buckets that occur in at least two texts; the texts are read once, in batches."""
+    The texts are read once, in batches.
+    """
     places_of: dict[str, int] = {}
     buckets_of: list[int] = []  # by the place of the word
 
@@ -130,9 +111,9 @@ def learn_vocabulary(texts: Iterable[str | None], buckets: int) -> Vocabulary:
     frequent = np.flatnonzero(in_rows >= FEWEST_ROWS)
     words = _most_frequent(list(places_of), buckets_of, frequency)
     idf = np.log((1.0 + count) / (1.0 + in_rows[frequent])) + 1.0
-    left_out = int(np.count_nonzero(in_rows)) - len(frequent)
     seen = tuple(frequent.tolist())
-    return Vocabulary(seen, tuple(words[bucket] for bucket in seen), tuple(idf.tolist()), left_out)
+    vocabulary = {"seen": seen, "words": tuple(words[bucket] for bucket in seen), "idf": tuple(idf.tolist())}
+    return vocabulary, int(np.count_nonzero(in_rows)) - len(seen)
 
 
 def _most_frequent(words: Sequence[str], buckets: Sequence[int], frequency: Ints) -> dict[int, str]:

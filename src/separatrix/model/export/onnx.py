@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
 from separatrix.errors import OptionError
-from separatrix.model.export.terms import BooleanTerm, LevelTerm, NumberTerm, ScoreTerm, column_types, terms_of
-from separatrix.model.record import Model, label_array
+from separatrix.model.export.terms import Term, column_types, terms_of
+from separatrix.model.predictions import label_array
+from separatrix.model.record import Model
 from separatrix.tables.formats import MISSING_ANYWHERE, boolean_words
 
 TYPES = {
@@ -59,8 +60,7 @@ class _Graph:
         scores = self.scores()
         outputs = [self.output("scores", scores, self.onnx.TensorProto.FLOAT, ["N", len(self.model.coef)])]
         if self.model.classes is None:
-            flat = self.node("Squeeze", [scores, self.constant(ONE)])
-            outputs.insert(0, self.output("prediction", flat, self.onnx.TensorProto.FLOAT, ["N"]))
+            outputs.insert(0, self.output("prediction", self.flat(scores), self.onnx.TensorProto.FLOAT, ["N"]))
         else:
             outputs = [*self.classify(scores), *outputs]
         helper = self.onnx.helper
@@ -79,41 +79,40 @@ class _Graph:
         if not parts:
             raise OptionError("every coefficient is 0, so the graph would have no input; there is nothing to export")
         total = parts[0] if len(parts) == 1 else self.node("Sum", parts)
-        return self.node("Add", [total, self.constant(self.offset.astype(np.float32))])
+        return self.node("Add", [total, self.floats(self.offset)])
 
-    def parts(self, term: ScoreTerm) -> Sequence[str]:
+    def parts(self, term: Term) -> Sequence[str]:
         """Add a term, and return the names of its parts (N, K)."""
-        if isinstance(term, BooleanTerm):
-            exact, lower = boolean_words(term.words)
+        if term.kind in {"number", "date"}:
+            return self.numbers(term)
+        if term.kind == "boolean":
+            words, lower = boolean_words(term.words)
             spelt = {each: truth for word, truth in lower.items() for each in (word, word.upper(), word.title())}
             rows = np.vstack([np.zeros(len(self.offset)), term.weight, self.gap(term)])
-            return [self.lookup(term.name, exact, spelt, rows, other=2)]
-        if isinstance(term, NumberTerm):
-            return self.numbers(term)
-        if not isinstance(term, LevelTerm):
-            raise OptionError(
-                f"column {term.name!r} is text, and its words have no ONNX graph; export to python, or fit without it"
-            )
-        rows = np.vstack([*term.levels.values(), term.other, self.gap(term)])
-        words = {word: place for place, word in enumerate(term.levels)}
-        return [self.lookup(term.name, words, {}, rows, other=len(words))]
+            return [self.lookup(term.name, words, spelt, rows, other=2)]
+        if term.kind == "word":
+            rows = np.vstack([*term.levels.values(), term.weight, self.gap(term)])
+            words = {word: place for place, word in enumerate(term.levels)}
+            return [self.lookup(term.name, words, {}, rows, other=len(words))]
+        raise OptionError(
+            f"column {term.name!r} is text, and its words have no ONNX graph; export to python, or fit without it"
+        )
 
-    def numbers(self, term: NumberTerm) -> Sequence[str]:
+    def numbers(self, term: Term) -> Sequence[str]:
         """Add the product of a column and its weight, and the contribution of its missing cells."""
         cell = self.input(term.name, self.onnx.TensorProto.FLOAT)
         centre, weight = np.float32(term.centre), np.asarray(term.weight)
-        near = self.node("Sub", [cell, self.constant(np.asarray([[centre]]))])
+        near = self.node("Sub", [cell, self.floats([[centre]])])
         base = (float(centre) - term.origin) * weight
         self.offset += base
         gaps = self.node("Or", [self.node("IsNaN", [cell]), self.node("IsInf", [cell])])
-        none = np.float32(np.nan if term.gap is None else 0.0)
-        filled = self.node("Where", [gaps, self.constant(np.asarray([[none]])), near])
-        part = self.node("MatMul", [filled, self.row(weight)])
+        filled = self.node("Where", [gaps, self.floats([[np.nan if term.gap is None else 0.0]]), near])
+        part = self.node("MatMul", [filled, self.floats([weight])])
         shift = self.gap(term) - base
         if term.gap is None or not shift.any():
             return [part]
         marks = self.node("Cast", [gaps], to=self.onnx.TensorProto.FLOAT)
-        return [part, self.node("MatMul", [marks, self.row(shift)])]
+        return [part, self.node("MatMul", [marks, self.floats([shift])])]
 
     def lookup(
         self, name: str, words: Mapping[str, float], spelt: Mapping[str, float], rows: Floats, *, other: int
@@ -129,8 +128,7 @@ class _Graph:
         places = [int(index) for index in indices.values()]
         options = {"keys_strings": list(indices), "values_int64s": places, "default_int64": other}
         index = self.node("LabelEncoder", [cell], domain="ai.onnx.ml", **options)
-        rows_found = self.node("Gather", [self.constant(rows.astype(np.float32)), index], axis=0)
-        return self.node("Squeeze", [rows_found, self.constant(ONE)])
+        return self.flat(self.node("Gather", [self.floats(rows), index], axis=0))
 
     def classify(self, scores: str) -> list[Any]:
         """Return the outputs of a classifier: its labels, and its probabilities if it has them."""
@@ -138,42 +136,38 @@ class _Graph:
         if len(self.model.coef) > 1:
             index = self.node("ArgMax", [scores], axis=1, keepdims=0)
         else:
-            boundary = self.constant(np.asarray([[rule.boundary]], dtype=np.float32))
-            above = self.node("GreaterOrEqual" if rule.tie == "positive" else "Greater", [scores, boundary])
-            flat = self.node("Squeeze", [above, self.constant(ONE)])
-            index = self.node("Cast", [flat], to=self.onnx.TensorProto.INT64)
+            above = "GreaterOrEqual" if rule.tie == "positive" else "Greater"
+            second = self.flat(self.node(above, [scores, self.floats([[rule.boundary]])]))
+            index = self.node("Cast", [second], to=self.onnx.TensorProto.INT64)
         tensor = self.onnx.helper.np_dtype_to_tensor_dtype(labels.dtype)
-        values = (
-            np.asarray([str(label) for label in labels.tolist()], dtype=object) if labels.dtype == object else labels
-        )
+        values = np.asarray([*map(str, labels)], dtype=object) if labels.dtype == object else labels
         label = self.node("Gather", [self.constant(values), index], axis=0)
         outputs = [self.output("prediction", label, tensor, ["N"])]
-        probabilities = self.probabilities(scores)
-        if probabilities is not None:
-            shape = ["N", len(labels)]
-            outputs.append(self.output("probabilities", probabilities, self.onnx.TensorProto.FLOAT, shape))
-        return outputs
+        if rule.link == "none":
+            return outputs
+        probabilities, shape = self.probabilities(scores), ["N", len(labels)]
+        return [*outputs, self.output("probabilities", probabilities, self.onnx.TensorProto.FLOAT, shape)]
 
-    def probabilities(self, scores: str) -> str | None:
-        """Return the name of the probabilities (N, K), None if there are none."""
-        link = self.model.rule.link
-        if link == "none":
-            return None
-        if link == "softmax":
+    def probabilities(self, scores: str) -> str:
+        """Return the name of the probabilities (N, K)."""
+        if self.model.rule.link == "softmax":
             return self.node("Softmax", [scores], axis=1)
-        if link == "sigmoid":
-            both = [self.node("Sigmoid", [self.node("Neg", [scores])]), self.node("Sigmoid", [scores])]
-            return self.node("Concat", both, axis=1)
         each = self.node("Sigmoid", [scores])
+        if self.model.rule.link == "sigmoid":
+            return self.node("Concat", [self.node("Sigmoid", [self.node("Neg", [scores])]), each], axis=1)
         return self.node("Div", [each, self.node("ReduceSum", [each, self.constant(ONE)], keepdims=1)])
 
-    def gap(self, term: ScoreTerm) -> Floats:
+    def gap(self, term: Term) -> Floats:
         """Return the contribution of a missing cell; NaN if such a row has no score."""
         return np.full(len(self.offset), np.nan) if term.gap is None else np.asarray(term.gap)
 
-    def row(self, weights: Floats) -> str:
-        """Return the name of weights as a row (1, K)."""
-        return self.constant(weights[np.newaxis].astype(np.float32))
+    def floats(self, numbers: Any) -> str:
+        """Add a constant in float32, and return its name."""
+        return self.constant(np.asarray(numbers, dtype=np.float32))
+
+    def flat(self, value: str) -> str:
+        """Return the name of a value (N, 1, …) without its second axis."""
+        return self.node("Squeeze", [value, self.constant(ONE)])
 
     def node(self, operator: str, inputs: Sequence[str], *, domain: str = "", **options: Any) -> str:
         """Add a node, and return the name of its output."""

@@ -9,18 +9,8 @@ is data, never code.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
 
-from separatrix.model.export.terms import (
-    BooleanTerm,
-    DateTerm,
-    LevelTerm,
-    NumberTerm,
-    ScoreTerm,
-    TextTerm,
-    column_types,
-    terms_of,
-)
+from separatrix.model.export.terms import Term, column_types, terms_of
 from separatrix.model.record import Model
 from separatrix.tables.formats import BLANKS, MISSING_ANYWHERE, boolean_words, clean_word
 
@@ -31,54 +21,78 @@ TYPES = {
     "word": "str as in training, blanks around it ignored",
     "text": "str",
 }
-HEAD = '''
+IMPORTS = {"date": ("datetime",), "text": ("re", "zlib")}
+WORD = '''
 
-def _number(cell):
-    """Return a finite number, or None."""
-    return None if cell is None or not math.isfinite(cell) else float(cell)
-
-
-def _word(cell, levels=()):
+def _clean(cell, levels=()):
     """Return a cell as a clean word, or None where it is missing."""
     return None if cell is None else clean_word(str(cell), levels)
-
-
-def _truth(cell, exact, lower):
-    """Return 0.0 or 1.0 by a cell's word, or None."""
-    word = _word(cell, exact)
-    return None if word is None else exact.get(word, lower.get(word.lower()))
 '''
-DATES = '''
+# By kind: the function that returns the contributions of a cell, None where it is missing.
+CODE = {
+    "number": '''
 
-def _days(cell):
-    """Return a date or a datetime as days since 1970-01-01, or None."""
+def _number(cell, weights):
+    """Return a finite number times its weights."""
+    return None if cell is None or not math.isfinite(cell) else [weight * float(cell) for weight in weights]
+''',
+    "date": '''
+
+def _date(cell, weights, origin):
+    """Return the days from an origin to a date or a datetime, times their weights."""
     if cell is None or cell != cell:
         return None
     if not isinstance(cell, datetime.datetime):
         cell = datetime.datetime(cell.year, cell.month, cell.day)
     if cell.tzinfo is not None:
         cell = cell.astimezone(datetime.timezone.utc).replace(tzinfo=None)
-    return (cell - datetime.datetime(1970, 1, 1)).total_seconds() / 86400.0
-'''
-TEXTS = '''
+    days = (cell - datetime.datetime(1970, 1, 1)).total_seconds() / 86400.0
+    return [weight * (days - origin) for weight in weights]
+''',
+    "boolean": '''
 
-def _tf_idf(cell, buckets, idf):
-    """Return {bucket: weight} of the words of a text, of length 1."""
+def _boolean(cell, weights, exact, lower):
+    """Return the weights of a cell's word, times 0 or 1."""
+    word = _clean(cell, exact)
+    value = None if word is None else exact.get(word, lower.get(word.lower()))
+    return None if value is None else [weight * value for weight in weights]
+''',
+    "word": '''
+
+def _word(cell, weights, unknown):
+    """Return the weights of a cell's word."""
+    word = _clean(cell, weights)
+    return None if word is None else weights.get(word, unknown)
+''',
+    "text": '''
+
+def _text(cell, weights, idf, buckets):
+    """Return the weights of the words of a text, times their tf-idf, of length 1."""
+    if _clean(cell) is None:
+        return None
     counts = {}
-    for word in re.findall(r"\\w+", str(cell).casefold()):
+    for word in re.findall(r"\\w+", _clean(cell).casefold()):
         bucket = zlib.crc32(word.encode("utf-8", "surrogatepass")) % buckets
         if bucket in idf:
             counts[bucket] = counts.get(bucket, 0) + 1
     values = {bucket: count * idf[bucket] for bucket, count in counts.items()}
     length = math.sqrt(math.fsum(value * value for value in values.values()))
-    return {bucket: value / length for bucket, value in values.items()}
-
-
-def _weigh(values, weights, count):
-    """Return the sums of the weights of buckets, times their values, one a score."""
-    return [math.fsum(value * weights[bucket][k] for bucket, value in values.items()) for k in range(count)]
-'''
+    parts = [[value / length * weight for weight in weights[bucket]] for bucket, value in values.items()]
+    return [math.fsum(column) for column in zip([0.0] * len(INTERCEPT), *parts)]
+''',
+}
 TAIL = '''
+
+def scores(row):
+    """Return the linear scores of a row, or None if a cell is missing without which it has none."""
+    parts = [INTERCEPT]
+    for name, contributions, gap, *constants in TERMS:
+        part = contributions(row[name], *constants)
+        if part is None and gap is None:
+            return None
+        parts.append(gap if part is None else part)
+    return [math.fsum(column) for column in zip(*parts)]
+
 
 def predict(row):
     """Return what the model says of a row, a mapping from column names to cells."""
@@ -118,61 +132,34 @@ def sigmoid(value):
 
 def to_python(model: Model) -> str:
     """Return the source of a module with `predict(row)`."""
-    terms = terms_of(model)
-    kinds = {term.kind for term in terms}
-    about = [f"Predicts {model.target!a} from one row of a table; needs only the standard library. Cells by column:"]
-    imports = ["math", *["datetime"] * ("date" in kinds), *["re", "zlib"] * ("text" in kinds)]
-    parts = [*(f"# {line}\n" for line in (*about, *column_types(terms, TYPES)))]
-    parts += ["\nfrom __future__ import annotations\n\n", *(f"import {name}\n" for name in sorted(imports))]
-    parts += [_constants(model), "\n\n", inspect.getsource(clean_word), HEAD]
-    parts += [DATES] * ("date" in kinds) + [TEXTS] * ("text" in kinds)
-    return "".join([*parts, _scores(terms), TAIL])
-
-
-def _constants(model: Model) -> str:
-    values = {
+    terms, rule = terms_of(model), model.rule
+    kinds = [kind for kind in CODE if any(term.kind == kind for term in terms)]
+    about = f"Predicts {model.target!a} from one row of a table; needs only the standard library. Cells by column:"
+    imports = sorted(["math", *(name for kind in kinds for name in IMPORTS.get(kind, ()))])
+    constants = {
         "BLANKS": BLANKS,
         "MISSING": MISSING_ANYWHERE,
         "CLASSES": None if model.classes is None else list(model.classes),
-        "LINK": model.rule.link,
-        "BOUNDARY": model.rule.boundary,
-        "TIE_IS_SECOND": model.rule.tie == "positive",
+        "LINK": rule.link,
+        "BOUNDARY": rule.boundary,
+        "TIE_IS_SECOND": rule.tie == "positive",
         "INTERCEPT": model.intercept.tolist(),
     }
-    return "\n" + "".join(f"{name} = {value!a}\n" for name, value in values.items())
+    parts = [*(f"# {line}\n" for line in (about, *column_types(terms, TYPES)))]
+    parts += ["\nfrom __future__ import annotations\n\n", *(f"import {name}\n" for name in imports), "\n"]
+    parts += [*(f"{name} = {value!a}\n" for name, value in constants.items()), "\n\n"]
+    parts += [inspect.getsource(clean_word), WORD, *(CODE[kind] for kind in kinds)]
+    return "".join([*parts, "\n\nTERMS = [\n", *map(_entry, terms), "]\n", TAIL])
 
 
-def _scores(terms: Iterable[ScoreTerm]) -> str:
-    """Return the function that sums the terms, or returns None for a row without scores."""
-    constants, body = "", ""
-    for place, term in enumerate(terms):
-        constant, cell, part = _code(term, f"TERM_{place}")
-        missing = "return None" if term.gap is None else f"parts.append({list(term.gap)!a})"
-        constants += f"TERM_{place} = {constant!a}\n"
-        body += f"    cell = {cell}\n    if cell is None:\n        {missing}\n"
-        body += f"    else:\n        parts.append({part})\n"
-    head = '\n\ndef scores(row):\n    """Return the linear scores of a row, or None."""\n    parts = [INTERCEPT]\n'
-    return f"\n\n{constants}{head}{body}    return [math.fsum(column) for column in zip(*parts)]\n"
-
-
-def _code(term: ScoreTerm, table: str) -> tuple[object, str, str]:
-    """Return a term's constant, called `table`, and the expressions of its cell (None if missing) and contribution."""
-    cell = f"row[{term.name!a}]"
-    match term:
-        case BooleanTerm():
-            constant = (*boolean_words(term.words), term.weight)
-            truth = f"_truth({cell}, {table}[0], {table}[1])"
-            return constant, truth, f"[weight * cell for weight in {table}[2]]"
-        case DateTerm():
-            part = f"[weight * (cell - {term.origin!a}) for weight in {table}]"
-            return term.weight, f"_days({cell})", part
-        case NumberTerm():
-            return term.weight, f"_number({cell})", f"[weight * cell for weight in {table}]"
-        case LevelTerm():
-            return dict(term.levels), f"_word({cell}, {table})", f"{table}.get(cell, {term.other!a})"
-        case TextTerm():
-            seen = term.encoding.seen
-            words = f"_tf_idf(cell, {term.encoding.buckets!a}, {table}[0])"
-            tables = dict(zip(seen, term.encoding.idf, strict=True)), dict(zip(seen, term.weights, strict=True))
-            return tables, f"_word({cell})", f"_weigh({words}, {table}[1], len(INTERCEPT))"
-    raise NotImplementedError(f"no Python for {term.kind}")
+def _entry(term: Term) -> str:
+    """Return the entry of a term: its column, its function, the contributions of a missing cell, and constants."""
+    constants: dict[str, tuple[object, ...]] = {
+        "number": (term.weight,),
+        "date": (term.weight, term.origin),
+        "boolean": (term.weight, *boolean_words(term.words)),
+        "word": (dict(term.levels), term.weight),
+        "text": (dict(term.levels), dict(term.idf), term.buckets),
+    }
+    values = ", ".join(map(ascii, (term.gap, *constants[term.kind])))
+    return f"    ({term.name!a}, _{term.kind}, {values}),\n"

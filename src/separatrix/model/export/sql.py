@@ -17,16 +17,9 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from separatrix.errors import DataError, OptionError
-from separatrix.model.export.terms import (
-    BooleanTerm,
-    DateTerm,
-    LevelTerm,
-    NumberTerm,
-    ScoreTerm,
-    column_types,
-    terms_of,
-)
-from separatrix.model.record import Label, Model
+from separatrix.model.export.terms import Term, column_types, terms_of
+from separatrix.model.predictions import Label
+from separatrix.model.record import Model
 from separatrix.tables.connection import identifier, literal
 from separatrix.tables.formats import boolean_words, clean_sql
 
@@ -49,9 +42,8 @@ def to_sql(model: Model, table: str = "data", *, keep: Sequence[str] = (), proba
 
     A row with a missing cell has NULL if the model leaves such rows out or rejects them.
     """
-    terms, names = terms_of(model), _names(model)
-    reserved = {"prediction", *names.values()}
-    if clashes := [name for name in keep if name in reserved or OWN_NAME.fullmatch(name)]:
+    terms, (prediction, columns) = terms_of(model), _results(model)
+    if clashes := [name for name in keep if name in {"prediction", *columns} or OWN_NAME.fullmatch(name)]:
         raise OptionError(f"keep={clashes[0]!r} is the name of a result; rename that column first")
     kept = [identifier(_nul_free(name)) for name in keep]
     # Qualified by the table: SQLite takes an unknown quoted name for a string.
@@ -63,7 +55,8 @@ def to_sql(model: Model, table: str = "data", *, keep: Sequence[str] = (), proba
         for k, intercept in enumerate(model.intercept)
     ]
     scored = _select([*kept, *(f"{score} AS score_{k}_" for k, score in enumerate(scores)), _BARRIER], f"(\n{rows}\n)")
-    results = _results(model, names, probabilities) if model.classes else ["score_0_ AS prediction"]
+    shown = {name: value for name, value in columns.items() if probabilities or not name.startswith("probability_")}
+    results = [f"{prediction} AS prediction", *(f"{shown[name]} AS {identifier(_nul_free(name))}" for name in shown)]
     notes = [f"Predicts {model.target!a}. Columns in their types:", *column_types(terms, TYPES)]
     return "".join(f"-- {note}\n" for note in notes) + _select([*kept, *results], f"(\n{scored}\n)") + "\n"
 
@@ -72,33 +65,25 @@ def _select(columns: Sequence[str], source: str) -> str:
     return "SELECT " + ",\n  ".join(columns) + f"\nFROM {source} AS {ROWS}"
 
 
-def _names(model: Model) -> dict[str, str]:
-    """Return the names of the results by key: p0, p1, … for probabilities and s0, s1, … for scores."""
+def _results(model: Model) -> tuple[str, dict[str, str]]:
+    """Return the prediction and, for classes, their probabilities and scores by the names of their columns."""
     if model.classes is None:
-        return {}
-    single = {"s0": "score"} if len(model.coef) == 1 else {}
-    scores = single or {f"s{k}": f"score_{label}" for k, label in enumerate(model.classes)}
-    if model.rule.link == "none":
-        return scores
-    return {**{f"p{k}": f"probability_{label}" for k, label in enumerate(model.classes)}, **scores}
-
-
-def _results(model: Model, names: Mapping[str, str], with_probabilities: bool) -> list[str]:
-    """Return the columns of a classifier: its label, probabilities and scores."""
-    labels, scores = [_label(each) for each in model.classes or ()], [f"score_{k}_" for k in range(len(model.coef))]
+        return "score_0_", {}
+    labels, scores = [_label(each) for each in model.classes], [f"score_{k}_" for k in range(len(model.coef))]
+    probabilities = zip(model.classes, _probabilities(model, scores), strict=False)  # of some links there are none
+    named = {f"probability_{label}": value for label, value in probabilities}
     if len(scores) > 1:
-        label = _highest_label(scores, labels)
-    else:
-        above = f"score_0_ {'>=' if model.rule.tie == 'positive' else '>'} {_number(model.rule.boundary)}"
-        label = f"CASE WHEN score_0_ IS NULL THEN NULL WHEN {above} THEN {labels[1]} ELSE {labels[0]} END"
-    values = {f"p{k}": each for k, each in enumerate(_probabilities(model, scores))} if with_probabilities else {}
-    values |= {f"s{k}": score for k, score in enumerate(scores)}
-    own = [f"{value} AS {identifier(_nul_free(names[key]))}" for key, value in values.items() if key in names]
-    return [f"{label} AS prediction", *own]
+        by_class = {f"score_{label}": score for label, score in zip(model.classes, scores, strict=True)}
+        return _highest_label(scores, labels), {**named, **by_class}
+    above = f"score_0_ {'>=' if model.rule.tie == 'positive' else '>'} {_number(model.rule.boundary)}"
+    label = f"CASE WHEN score_0_ IS NULL THEN NULL WHEN {above} THEN {labels[1]} ELSE {labels[0]} END"
+    return label, {**named, "score": "score_0_"}
 
 
 def _probabilities(model: Model, scores: list[str]) -> list[str]:
-    """Return expressions of the probabilities of the classes that do not overflow."""
+    """Return expressions of the probabilities of the classes that do not overflow; none if the link has none."""
+    if model.rule.link == "none":
+        return []
     if model.rule.link == "sigmoid":
         small = f"EXP(-ABS({scores[0]}))"
         return [f"CASE WHEN {scores[0]} {sign} 0 THEN {small} ELSE 1e0 END / (1e0 + {small})" for sign in (">=", "<")]
@@ -127,19 +112,19 @@ def _highest_label(scores: Sequence[str], labels: Sequence[str]) -> str:
     return f"CASE WHEN {scores[0]} IS NULL THEN NULL {cases} ELSE {labels[last]} END"
 
 
-def _cell(term: ScoreTerm, raw: str) -> str:
+def _cell(term: Term, raw: str) -> str:
     """Return the expression of a term's cell, NULL if it is missing."""
     text = f"CAST({raw} AS VARCHAR)"
-    match term:
-        case BooleanTerm():
+    match term.kind:
+        case "boolean":
             exact, lower = (_cases(words) for words in boolean_words([_nul_free(word) for word in term.words]))
             word = clean_sql(text, levels=boolean_words(term.words)[0])
             return f"CASE {word} {exact} ELSE CASE LOWER({word}) {lower} END END"
-        case DateTerm():
+        case "date":
             return _days(text)
-        case NumberTerm():
+        case "number":
             return f"CAST({raw} AS DOUBLE PRECISION)"
-        case LevelTerm():
+        case "word":
             return clean_sql(text, levels=term.levels)
     raise OptionError(f"column {term.name!r} is text, and its words have no SQL; export to python, or fit without it")
 
@@ -177,17 +162,16 @@ def _seconds(hours: str, minutes: str, seconds: str) -> str:
     return "(" + " + ".join(f"CAST('0' || {part} AS DOUBLE PRECISION) * {unit}e0" for part, unit in parts) + ")"
 
 
-def _part(term: ScoreTerm, cell: str, k: int) -> str:
+def _part(term: Term, cell: str, k: int) -> str:
     """Return the contribution of a cell to score k."""
-    gap = "NULL" if term.gap is None else _number(term.gap[k])
-    if isinstance(term, NumberTerm):
+    gap, weight = "NULL" if term.gap is None else _number(term.gap[k]), _number(term.weight[k])
+    if term.kind != "word":
         # x − x is 0 only for finite numbers: NULL and infinity take the other branch.
         value = cell if not term.origin else f"({cell} - {term.origin})"
-        return f"CASE WHEN {cell} - {cell} = 0 THEN {_number(term.weight[k])} * {value} ELSE {gap} END"
-    assert isinstance(term, LevelTerm)  # other terms have no cell
+        return f"CASE WHEN {cell} - {cell} = 0 THEN {weight} * {value} ELSE {gap} END"
     # Levels with the weight of unknown levels need no branch.
-    levels = {_nul_free(word): weights[k] for word, weights in term.levels.items() if weights[k] != term.other[k]}
-    inner = f"CASE {cell} {_cases(levels)} ELSE {_number(term.other[k])} END" if levels else _number(term.other[k])
+    levels = {_nul_free(word): weights[k] for word, weights in term.levels.items() if weights[k] != term.weight[k]}
+    inner = f"CASE {cell} {_cases(levels)} ELSE {weight} END" if levels else weight
     return f"CASE WHEN {cell} IS NULL THEN {gap} ELSE {inner} END"
 
 

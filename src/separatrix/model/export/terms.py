@@ -2,30 +2,22 @@
 
     score_k = intercept_k + Σ over columns of the contribution of its cell to score k
 
-A term has the contribution of a cell: `weight` times its number, or the weights of its level. `gap` is that of a
-missing cell, None if a row with a missing cell has no score. Weights are tuples of K numbers, one per score. Columns
-must have their types: an export parses no text into numbers or dates, and cleans words as `tables.formats.clean_word`
-does. Scores agree with `predict` to 1e-12 of the sum of the absolute contributions: these are added in another order,
-so the last bits of a large score differ.
+Weights are tuples of K numbers, one per score. Columns must have their types: an export parses no text into numbers or
+dates, and cleans words as `tables.formats.clean_word` does. Scores agree with `predict` to 1e-12 of the sum of the
+absolute contributions: these are added in another order, so the last bits of a large score differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.design.encode.base import ColumnEncoding
-from separatrix.design.encode.columns import (
-    BooleanEncoding,
-    CategoryEncoding,
-    DateEncoding,
-    FilledEncoding,
-    PresenceEncoding,
-)
+from separatrix.design.encode.columns import CategoryEncoding, FilledEncoding, PresenceEncoding
 from separatrix.design.encode.text import TextEncoding
 from separatrix.errors import OptionError, counted
 from separatrix.model.record import Model
@@ -33,59 +25,32 @@ from separatrix.model.record import Model
 Weights = tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class ScoreTerm:
-    """The contribution of a column to the scores."""
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """The contribution of a column, by the kind of its cells; `gap` is that of a missing cell, None if it has no score.
+
+        number     weight · number; infinite numbers are missing
+        date       weight · (days since 1970-01-01 − origin)
+        boolean    weight for the second of two `words`, 0 for the first
+        word       the weights of its level; `weight` if it is unknown
+        text       Σ over buckets of words of the tf-idf, by `idf`, times the weights of the bucket
+
+    `centre` is a typical number.
+    """
 
     name: str
+    kind: Literal["number", "date", "boolean", "word", "text"]
     gap: Weights | None
-    kind: ClassVar[str]
-
-
-@dataclass(frozen=True)
-class NumberTerm(ScoreTerm):
-    """`weight` · (number − origin); `centre` is a typical value of the cells. Infinite numbers count as missing."""
-
-    weight: Weights
-    centre: float
+    weight: Weights = ()
+    centre: float = 0.0
     origin: int = 0
-    kind: ClassVar[str] = "number"
+    words: tuple[str, ...] = ()
+    levels: Mapping[Any, Weights] = field(default_factory=dict)
+    idf: Mapping[int, float] = field(default_factory=dict)
+    buckets: int = 0
 
 
-@dataclass(frozen=True)
-class DateTerm(NumberTerm):
-    """`weight` · (days since 1970-01-01 − origin)."""
-
-    kind: ClassVar[str] = "date"
-
-
-@dataclass(frozen=True)
-class BooleanTerm(NumberTerm):
-    """`weight` for the second of two words, 0 for the first."""
-
-    words: tuple[str, str] = ("", "")
-    kind: ClassVar[str] = "boolean"
-
-
-@dataclass(frozen=True)
-class LevelTerm(ScoreTerm):
-    """The weights of each level, and `other` for an unknown level."""
-
-    levels: Mapping[str, Weights]
-    other: Weights
-    kind: ClassVar[str] = "word"
-
-
-@dataclass(frozen=True)
-class TextTerm(ScoreTerm):
-    """The weights (q, K) of the words of an encoding."""
-
-    encoding: TextEncoding
-    weights: tuple[Weights, ...]
-    kind: ClassVar[str] = "text"
-
-
-def terms_of(model: Model) -> tuple[ScoreTerm, ...]:
+def terms_of(model: Model) -> tuple[Term, ...]:
     """Return the terms of a model, without columns that contribute nothing, also if their cell is missing."""
     if model.kernel is not None:
         raise OptionError(
@@ -100,48 +65,37 @@ def terms_of(model: Model) -> tuple[ScoreTerm, ...]:
     )
 
 
-def column_types(terms: Sequence[ScoreTerm], types: Mapping[str, str]) -> list[str]:
+def column_types(terms: Sequence[Term], types: Mapping[str, str]) -> list[str]:
     """Return sentences that say which columns are expected in which type, by the kind of their terms."""
     names = {kind: [ascii(term.name) for term in terms if term.kind == kind] for kind in types}
     return [f"{types[kind]}: {', '.join(columns)}" for kind, columns in names.items() if columns]
 
 
-def _term(column: ColumnEncoding, coef: Floats, imputes: bool, kind: str) -> ScoreTerm:
-    """Return the term of a column whose q features have the coefficients (K, q)."""
-    name, first, gap = column.name, _tuple(coef[:, 0]), None
-    if isinstance(column, FilledEncoding) and imputes:
-        gap = _tuple(column.fill * coef[:, 0] + (coef[:, 1] if column.indicator else 0.0))
+def _term(column: ColumnEncoding, coef: Floats, imputes: bool, kind: Any) -> Term:
+    """Return the term of a column of some kind in training, whose q features have the coefficients (K, q)."""
+
+    def weights(place: int) -> Weights:
+        return tuple((coef[:, place] if place >= 0 else np.zeros(len(coef))).tolist())
+
+    def made(kind: Any, gap: Weights, **parts: Any) -> Term:
+        return Term(name=column.name, kind=kind, gap=gap if imputes else None, **parts)
+
     match column:
-        case BooleanEncoding():
-            return BooleanTerm(name, gap, first, column.fill, words=column.words)
-        case DateEncoding():
-            return DateTerm(name, gap, first, column.fill + column.origin, column.origin)
         case FilledEncoding():
-            return NumberTerm(name, gap, first, column.fill)
-        case PresenceEncoding():
-            return _presence_term(name, first if imputes else None, (0.0,) * len(coef), column.value, kind)
+            gap = column.fill * coef[:, 0] + (coef[:, 1] if column.indicator else 0.0)
+            origin, words = getattr(column, "origin", 0), getattr(column, "words", ())
+            parts = {"centre": column.fill + origin, "origin": origin, "words": words}
+            return made(column.kind, tuple(gap.tolist()), weight=weights(0), **parts)
+        case PresenceEncoding():  # only missing cells contribute
+            if kind in {"number", "date"}:
+                return made(kind, weights(0), weight=weights(-1))
+            return made("word", weights(0), weight=weights(-1), levels={column.value: weights(-1)})
         case CategoryEncoding():
-            levels = {word: _at(coef, place) for word, place in sorted(column.places.items())}
-            gap = _at(coef, column.missing_place) if imputes else None
-            return LevelTerm(name, gap, levels, _at(coef, column.other_place))
+            levels = {word: weights(place) for word, place in sorted(column.places.items())}
+            return made("word", weights(column.missing_place), weight=weights(column.other_place), levels=levels)
         case TextEncoding():
-            q = len(column.seen)
-            gap = _at(coef, q if column.indicator else -1) if imputes else None
-            return TextTerm(name, gap, column, tuple(map(_tuple, coef[:, :q].T)))
+            buckets = {bucket: weights(place) for place, bucket in enumerate(column.seen)}
+            idf = dict(zip(column.seen, column.idf, strict=True))
+            missing = weights(len(buckets) if column.indicator else -1)
+            return made("text", missing, levels=buckets, idf=idf, buckets=column.buckets)
     raise NotImplementedError(f"no term for {column.kind}")
-
-
-def _presence_term(name: str, gap: Weights | None, nothing: Weights, value: str, kind: str) -> ScoreTerm:
-    """Return the term of a column of which only missing cells contribute."""
-    if kind in {"number", "date"}:
-        return (NumberTerm if kind == "number" else DateTerm)(name, gap, nothing, 0.0)
-    return LevelTerm(name, gap, {value: nothing}, nothing)
-
-
-def _at(coef: Floats, place: int) -> Weights:
-    """Return the coefficients of a feature, zeros if there is none."""
-    return _tuple(coef[:, place] if place >= 0 else np.zeros(len(coef)))
-
-
-def _tuple(numbers: Floats) -> Weights:
-    return tuple(numbers.tolist())

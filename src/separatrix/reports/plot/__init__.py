@@ -5,10 +5,9 @@ Colours differ for readers with colour-vision deficiency; everything that matter
 
 from separatrix.reports.display import Display
 from separatrix.reports.plot.boundary import boundary
-from separatrix.reports.plot.curves import calibration, losses, precision_recall, roc
+from separatrix.reports.plot.curves import calibration, cover, losses, margin_effect, precision_recall, roc
 from separatrix.reports.plot.diagnostics import diagnostics
 from separatrix.reports.plot.fits import coefficients, cross_validation, path, trace
-from separatrix.reports.plot.theory import cover, margin_effect
 
 __all__ = [
     "Display",

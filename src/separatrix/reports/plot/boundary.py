@@ -268,14 +268,14 @@ def _points(axes: Axes, points: Floats, codes: Indices, labels: Sequence[Any], r
     shown = np.arange(0, len(points), -(-len(points) // DRAWN))
     size = next(size for rows, size in MARKER_SIZES if len(shown) <= rows)
     for code in np.unique(codes):
-        colour, marker = COLOURS[code % len(COLOURS)], MARKERS[code % len(MARKERS)]
+        fill, marker = COLOURS[code % len(COLOURS)], MARKERS[code % len(MARKERS)]
         label = f"{short(labels[code])} ({(codes == code).sum():,})"
         own = shown[codes[shown] == code]
         style: dict[str, Any] = {"s": size, "marker": marker, "zorder": 2}
         halo = min(1.0, size / 50.0)
-        axes.scatter(*points[own].T, facecolors=colour, edgecolors=CARD, linewidths=halo, label=label, **style)
+        axes.scatter(*points[own].T, facecolors=fill, edgecolors=CARD, linewidths=halo, label=label, **style)
         wrong, stroke = points[own[~right[own]]].T, 0.16 * np.sqrt(size)
-        axes.scatter(*wrong, facecolors=CARD, edgecolors=colour, linewidths=stroke, **style)
+        axes.scatter(*wrong, facecolors=CARD, edgecolors=fill, linewidths=stroke, **style)
     return len(shown)
 
 
@@ -301,8 +301,6 @@ def _label(axes: Axes, plane: Slice, wrong: int, drawn: int) -> None:
     if drawn < n:
         title += f"\n{drawn:,} of {n:,} rows are drawn"
     set_title(axes, title, "medium")
-    axes.set_xlabel(short(plane.names[0]))
-    axes.set_ylabel(short(plane.names[1]))
-    axes.set_xlim(plane.x[0], plane.x[-1])
-    axes.set_ylim(plane.y[0], plane.y[-1])
+    axes.set(xlabel=short(plane.names[0]), ylabel=short(plane.names[1]))
+    axes.set(xlim=plane.x[[0, -1]], ylim=plane.y[[0, -1]])
     axes.legend(frameon=True, facecolor=CARD, framealpha=0.8, edgecolor="none")  # regions are coloured below it

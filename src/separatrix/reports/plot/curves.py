@@ -1,10 +1,13 @@
-"""Curves of a classifier's evaluation (ROC, precision and recall, calibration), and losses over the margin."""
+"""Curves: of a classifier's evaluation (ROC, precision and recall, calibration), of losses, and of theorems.
+
+The theorems, Cover's function-counting theorem and the perceptron's mistake bound, are drawn beside experiments.
+"""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,19 +17,10 @@ from separatrix.errors import OptionError, counted
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Reliability
 from separatrix.model.evaluate import evaluate
-from separatrix.reports.display import (
-    COLOURS,
-    EDGE,
-    INK,
-    STYLES,
-    Display,
-    one_panel,
-    set_sentence,
-    set_title,
-    several_panels,
-    short,
-    styled,
-)
+from separatrix.reports import display as look
+from separatrix.reports.display import Display
+from separatrix.theory.experiments import CoverExperiment, MarginExperiment
+from separatrix.theory.halfspace import capacity, separability_probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +33,7 @@ SURROGATES = ("zero-one", "perceptron", "hinge", "squared hinge", "logistic", "s
 MARGINS = (-2.0, 2.5)
 SIZE = (6.0, 5.6)  # inches
 RANKING_TITLE_WIDTH = 64  # characters
-PADDING = 0.03  # on both sides of the range from 0 to 1
+UNIT = (-0.03, 1.03)  # the range from 0 to 1, padded
 
 
 def roc(
@@ -58,25 +52,22 @@ def roc(
     'AUC 0.9858 (0.9676 to 0.9939) on 284 rows'
     """
     evaluation = evaluation_of(model, X, y, weights, level)
-    with styled():
-        axes = one_panel(ax, *SIZE)
-        axes.plot([0.0, 1.0], [0.0, 1.0], ":", color=EDGE, label="chance")
+    with look.styled():
+        axes = look.one_panel(ax, *SIZE)
+        axes.plot([0.0, 1.0], [0.0, 1.0], ":", color=look.EDGE, label="chance")
         for place, ranking in enumerate(evaluation.rankings):
             line = thinned(ranking.false_positive_rate, ranking.true_positive_rate)
-            _curve(axes, place, line, f"{short(ranking.label)}: AUC {ranking.auc}")
+            _curve(axes, place, line, f"{look.short(ranking.label)}: AUC {ranking.auc}")
         if len(evaluation.rankings) == 1:
             own, others = evaluation.confusion[1], evaluation.confusion[0]
             if own.sum() > 0.0 and others.sum() > 0.0:
                 at = [others[1] / others.sum()], [own[1] / own.sum()]
-                axes.plot(*at, "x", color=INK, markersize=9.0, label="threshold of the model")
-        axes.set_xlabel("false positive rate")
-        axes.set_ylabel("true positive rate")
+                axes.plot(*at, "x", color=look.INK, markersize=9.0, label="threshold of the model")
         auc = f"AUC {evaluation.auc}" if len(evaluation.rankings) == 1 else f"mean AUC {evaluation.auc}"
         reason = f"; no interval: {evaluation.auc.absent}" if evaluation.auc.absent else ""
-        _finish(axes, f"{auc} on {counted(evaluation.rows, 'row')}{reason}", "lower right")
-        curves = {
-            ranking.label: (ranking.false_positive_rate, ranking.true_positive_rate) for ranking in evaluation.rankings
-        }
+        title = f"{auc} on {counted(evaluation.rows, 'row')}{reason}"
+        _finish(axes, title, "false positive rate", "true positive rate", "lower right")
+        curves = {each.label: (each.false_positive_rate, each.true_positive_rate) for each in evaluation.rankings}
         return Display((axes,), {"evaluation": evaluation, "curves": curves})
 
 
@@ -88,18 +79,15 @@ def precision_recall(
     The dotted lines are chance: the classes' shares of the rows. If a class is rare, this tells more than ROC.
     """
     evaluation = evaluation_of(model, X, y, weights, level)
-    with styled():
-        axes = one_panel(ax, *SIZE)
+    with look.styled():
+        axes = look.one_panel(ax, *SIZE)
         for place, ranking in enumerate(evaluation.rankings):
             line = thinned(ranking.true_positive_rate, ranking.precision)
-            label = f"{short(ranking.label)}: average precision {ranking.average_precision:.4g}"
+            label = f"{look.short(ranking.label)}: average precision {ranking.average_precision:.4g}"
             _curve(axes, place, line, label, drawstyle="steps-pre")
             chance = None if place else "chance: the class's share of the rows"
-            colour = COLOURS[place % len(COLOURS)]
-            axes.axhline(ranking.prevalence, color=colour, linestyle=":", linewidth=0.8, label=chance)
-        axes.set_xlabel("recall")
-        axes.set_ylabel("precision")
-        _finish(axes, f"Precision and recall on {counted(evaluation.rows, 'row')}", "best")
+            axes.axhline(ranking.prevalence, color=look.colour(place), linestyle=":", linewidth=0.8, label=chance)
+        _finish(axes, f"Precision and recall on {counted(evaluation.rows, 'row')}", "recall", "precision", "best")
         curves = {ranking.label: (ranking.true_positive_rate, ranking.precision) for ranking in evaluation.rankings}
         return Display((axes,), {"evaluation": evaluation, "curves": curves})
 
@@ -131,24 +119,23 @@ def calibration(
     if bins is None:
         raise OptionError(f"nothing can be calibrated: {evaluation.log_loss.absent}")
     ratios = {"height_ratios": [3.0, 1.0]}
-    with styled():
-        above, below = several_panels(axes, 2, figsize=(6.0, 6.6), sharex=axes is None, gridspec_kw=ratios)
+    with look.styled():
+        above, below = look.several_panels(axes, 2, figsize=(6.0, 6.6), sharex=axes is None, gridspec_kw=ratios)
         _bins(above, bins, evaluation.level)
         edges = np.linspace(0.0, 1.0, len(bins.histogram) + 1)
-        below.stairs(bins.histogram, edges, fill=True, color=COLOURS[0], alpha=0.5)
-        below.set_ylabel("rows")
-        two, second = len(evaluation.classes) == 2, short(repr(evaluation.classes[1]))
-        below.set_xlabel(f"probability of {second}" if two else "probability of the class predicted")
+        below.stairs(bins.histogram, edges, fill=True, color=look.COLOURS[0], alpha=0.5)
+        two, second = len(evaluation.classes) == 2, look.short(repr(evaluation.classes[1]))
+        below.set(ylabel="rows", xlabel=f"probability of {second if two else 'the class predicted'}")
         above.set_ylabel(f"share of {second}" if two else "share predicted right")
         title = " ".join(calibration_sentences(evaluation))
-        set_sentence(above, "\n".join(textwrap.wrap(title, CALIBRATION_TITLE_WIDTH)))
+        look.set_sentence(above, "\n".join(textwrap.wrap(title, CALIBRATION_TITLE_WIDTH)))
         return Display((above, below), {"evaluation": evaluation, "reliability": bins})
 
 
 def losses(ax: Axes | None = None, names: Sequence[str] = SURROGATES) -> Display:
     """Draw losses as functions of the margin y·score: the 0-1 loss and its surrogates."""
-    with styled():
-        axes = one_panel(ax)
+    with look.styled():
+        axes = look.one_panel(ax)
         known = {loss.name: loss for loss in all_losses.ALL}
         margins = np.linspace(*MARGINS, 901)
         drawn = {"margins": margins}
@@ -159,12 +146,54 @@ def losses(ax: Axes | None = None, names: Sequence[str] = SURROGATES) -> Display
                 )
             style = "--" if name == "zero-one" else "-"
             drawn[name] = np.asarray(known[name].value(margins, np.ones_like(margins)))
-            axes.plot(margins, drawn[name], style, color=COLOURS[place % len(COLOURS)], label=name)
-        axes.set_xlabel("margin y·score")
-        axes.set_ylabel("loss")
-        set_title(axes, "Losses as functions of the margin")
-        axes.legend()
+            axes.plot(margins, drawn[name], style, color=look.colour(place), label=name)
+        look.finish(axes, "Losses as functions of the margin", "margin y·score", "loss")
         return Display((axes,), drawn)
+
+
+def cover(experiment: CoverExperiment, ax: Axes | None = None) -> Display:
+    """Draw the share of random labellings that are separable over the number of points, beside Cover's formula.
+
+    >>> import separatrix as sx
+    >>> sx.plot.cover(sx.cover_experiment([4, 6, 8], 3, repeats=20)).ax.get_xlabel()
+    'points N'
+    """
+    if not isinstance(experiment, CoverExperiment):
+        raise OptionError(f"{experiment!r:.60} is no experiment to draw; give what sx.cover_experiment returned")
+    with look.styled():
+        axes = look.one_panel(ax)
+        d, edge = experiment.d, capacity(experiment.d)
+        sizes = np.arange(1, max(int(experiment.points.max()), edge) + 1)
+        formula = np.array([separability_probability(size, d) for size in sizes.tolist()])
+        axes.plot(sizes, formula, color=look.PROOF, label="Cover: C(N, d) / 2^N")
+        reach = np.abs(np.vstack([experiment.lower, experiment.upper]) - experiment.share)
+        label = f"counted, with {100 * experiment.level:g} % intervals"
+        axes.errorbar(experiment.points, experiment.share, reach, color=look.INK, fmt="o", capsize=3, label=label)
+        axes.axvline(edge, color=look.PROOF, linestyle="--", label=f"capacity 2d = {edge}: one half")
+        axes.set_ylim(UNIT)
+        look.finish(axes, f"How many labellings {d} weights can separate", "points N", "share of labellings separable")
+        return Display((axes,), {"points": sizes, "formula": formula, "share": experiment.share})
+
+
+def margin_effect(experiment: MarginExperiment, ax: Axes | None = None) -> Display:
+    """Draw a perceptron's number of updates over the margin, beside the bound (R/γ)².
+
+    >>> import separatrix as sx
+    >>> sx.plot.margin_effect(sx.margin_experiment([0.4, 0.1], repeats=3)).ax.get_xlabel()
+    'margin γ'
+    """
+    with look.styled():
+        axes = look.one_panel(ax)
+        order = np.argsort(experiment.margins)
+        margins, updates, bounds = experiment.margins[order], experiment.updates[order], experiment.bounds[order]
+        axes.plot(margins, bounds, "--", color=look.PROOF, label="bound (R/γ)²")
+        places = np.repeat(margins, updates.shape[1])
+        axes.plot(places, updates.ravel(), ".", color=look.INK, alpha=0.4, label="updates")
+        axes.plot(margins, updates.mean(axis=1), color=look.INK, label="their mean")
+        axes.set_xscale("log")
+        axes.set_yscale("symlog", linthresh=1.0)
+        look.finish(axes, "The smaller the margin, the more mistakes", "margin γ", "updates")
+        return Display((axes,), {"margins": margins, "updates": updates, "bounds": bounds})
 
 
 def evaluation_of(model: Any, X: Any, y: Any, weights: Any, level: float) -> ClassifierEvaluation:
@@ -193,15 +222,14 @@ def thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 
 def _bins(ax: Axes, bins: Reliability, level: float) -> None:
-    ax.plot([0.0, 1.0], [0.0, 1.0], ":", color=EDGE, label="perfectly calibrated")
+    ax.plot([0.0, 1.0], [0.0, 1.0], ":", color=look.EDGE, label="perfectly calibrated")
     reach = np.maximum([bins.observed - bins.lower, bins.upper - bins.observed], 0.0)
     fewest, most = int(bins.rows.min()), int(bins.rows.max())
     rows = counted(most, "row") if fewest == most else f"{fewest:,} to {most:,} rows"
     label = f"bins of {rows}, {100.0 * level:g} % intervals"
-    style: dict[str, Any] = {"color": COLOURS[0], "ecolor": EDGE, "marker": "o", "markersize": 4.5, "linestyle": "none"}
+    style: dict[str, Any] = {"fmt": "o", "color": look.COLOURS[0], "ecolor": look.EDGE, "markersize": 4.5}
     ax.errorbar(bins.predicted, bins.observed, reach, capsize=2.0, label=label, **style)
-    ax.set_xlim(-0.03, 1.03)
-    ax.set_ylim(-0.03, 1.03)
+    ax.set(xlim=UNIT, ylim=UNIT)
     ax.legend(loc="upper left")
 
 
@@ -217,12 +245,11 @@ def calibration_sentences(evaluation: ClassifierEvaluation) -> tuple[str, str]:
 
 
 def _curve(axes: Axes, place: int, line: tuple[Any, Any], label: str, **options: Any) -> None:
-    style: dict[str, Any] = {"color": COLOURS[place % len(COLOURS)], "linestyle": STYLES[place % len(STYLES)]}
+    style: dict[str, Any] = {"color": look.colour(place), "linestyle": look.STYLES[place % len(look.STYLES)]}
     axes.plot(*line, label=label, **style, **options)
 
 
-def _finish(axes: Axes, title: str, legend: Literal["lower right", "best"]) -> None:
-    set_title(axes, "\n".join(textwrap.wrap(title, RANKING_TITLE_WIDTH)), "medium")
-    axes.set_xlim(-PADDING, 1.0 + PADDING)
-    axes.set_ylim(-PADDING, 1.0 + PADDING)
-    axes.legend(loc=legend)
+def _finish(axes: Axes, title: str, xlabel: str, ylabel: str, legend: look.LegendPlace) -> None:
+    wrapped = "\n".join(textwrap.wrap(title, RANKING_TITLE_WIDTH))
+    look.finish(axes, wrapped, xlabel, ylabel, size="medium", legend=legend)
+    axes.set(xlim=UNIT, ylim=UNIT)

@@ -82,8 +82,7 @@ def draw_predictions(observed: Floats, predicted: Floats, axes: Axes) -> None:
     ends = [float(both.min()), float(both.max())]
     axes.plot(ends, ends, ":", color=EDGE, label="exact prediction")
     axes.plot(predicted, observed, ".", color=INK, alpha=0.4, markersize=4.0, label="rows")
-    axes.set_xlabel("predicted")
-    axes.set_ylabel("observed")
+    axes.set(xlabel="predicted", ylabel="observed")
     axes.legend()
     set_sentence(axes, "Observed against predicted values")
 
@@ -102,15 +101,13 @@ def _residuals(panel: Axes, points: _Points) -> None:
     panel.axhline(0.0, color=EDGE, linewidth=0.8)
     _scatter(panel, points, rows.fitted, rows.scaled)
     _line(panel, rows.fitted, rows.scaled)
-    panel.set_xlabel("fitted value")
     scaled = rows.problem.weights is not None and not rows.repeated
-    panel.set_ylabel("residual · √weight" if scaled else "residual")
+    panel.set(xlabel="fitted value", ylabel="residual · √weight" if scaled else "residual")
 
 
 def _quantiles(panel: Axes, points: _Points) -> None:
     values = points.influence.standardised
-    panel.set_xlabel("normal quantile")
-    panel.set_ylabel("standardised residual")
+    panel.set(xlabel="normal quantile", ylabel="standardised residual")
     known = np.flatnonzero(np.isfinite(values))
     if not known.size:
         return
@@ -128,8 +125,7 @@ def _scale(panel: Axes, points: _Points) -> None:
     fitted, sizes = points.influence.fitted, np.sqrt(np.abs(points.influence.standardised))
     _scatter(panel, points, fitted, sizes)
     _line(panel, fitted, sizes)
-    panel.set_xlabel("fitted value")
-    panel.set_ylabel("√|standardised residual|")
+    panel.set(xlabel="fitted value", ylabel="√|standardised residual|")
 
 
 def _leverage(panel: Axes, points: _Points) -> None:
@@ -143,9 +139,7 @@ def _leverage(panel: Axes, points: _Points) -> None:
         label = f"Cook's distance {distance:g}"
         panel.plot(places, height, style, color=SOFT, linewidth=0.9, label=label)
         panel.plot(places, -height, style, color=SOFT, linewidth=0.9)
-    panel.set_ylim(*limits)
-    panel.set_xlabel("leverage")
-    panel.set_ylabel("standardised residual")
+    panel.set(xlabel="leverage", ylabel="standardised residual", ylim=limits)
     panel.legend()
 
 

@@ -19,25 +19,8 @@ from separatrix.design.build import INTERCEPT
 from separatrix.errors import OptionError, require_count
 from separatrix.fit.result import FitResult
 from separatrix.inference.table import InferenceTable, Term, estimates_only_table
-from separatrix.reports.display import (
-    CARD,
-    COLOURS,
-    EDGE,
-    HAIR,
-    INK,
-    MARKERS,
-    PROOF,
-    SOFT,
-    STYLES,
-    Display,
-    one_panel,
-    plain,
-    set_sentence,
-    set_title,
-    several_panels,
-    short,
-    styled,
-)
+from separatrix.reports import display as look
+from separatrix.reports.display import Display
 from separatrix.selection.cross_validation import CrossValidation
 from separatrix.selection.path import Path
 
@@ -45,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-PATHS_NAMED = len(COLOURS)  # coefficients labelled in a plot of a path, the largest ones
+PATHS_NAMED = len(look.COLOURS)  # coefficients labelled in a plot of a path, the largest ones
 MARKED = 40  # steps up to which each has a marker
 MANY_PASSES = 200.0  # from which passes have a log axis
 TITLE_WIDTH = 90  # characters
@@ -90,16 +73,16 @@ def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
             f"the fit kept none of {', '.join(panel.facts[0] for panel in TRACE_PANELS)}; nothing to draw"
         )
     tolerance = getattr(model, "tol", getattr(result.certificate, "tolerance", None))
-    with styled():
-        panels = several_panels(axes, len(kinds), figsize=(7.0, 1.2 + 2.2 * len(kinds)), sharex=axes is None)
+    with look.styled():
+        panels = look.several_panels(axes, len(kinds), figsize=(7.0, 1.2 + 2.2 * len(kinds)), sharex=axes is None)
         for ax, panel in zip(panels, kinds, strict=True):
             _draw_panel(ax, panel, steps)
             if panel.facts[0] == "relative_excess" and tolerance:
-                ax.axhline(tolerance, color=SOFT, linestyle=":", label=f"tolerance {tolerance:g}")
+                ax.axhline(tolerance, color=look.SOFT, linestyle=":", label=f"tolerance {tolerance:g}")
                 ax.legend()
         panels[-1].set_xlabel("passes over the rows")
-        lines = textwrap.wrap(plain(result.message), TITLE_WIDTH, max_lines=4, placeholder=" …")
-        set_sentence(panels[0], "\n".join(lines))
+        lines = textwrap.wrap(look.plain(result.message), TITLE_WIDTH, max_lines=4, placeholder=" …")
+        look.set_sentence(panels[0], "\n".join(lines))
         return Display(panels, {str(label): dict(each) for label, each in steps.items()})
 
 
@@ -117,10 +100,10 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
     for place, (label, columns) in enumerate(steps.items()):
         for fact, dashes in zip(panel.facts, ("-", "--"), strict=False):
             if fact in columns:
-                name = f"{short(label)}, {fact}" if several and paired else short(label) if several else fact
+                name = f"{look.short(label)}, {fact}" if several and paired else look.short(label) if several else fact
                 style: dict[str, Any] = {
-                    "color": COLOURS[place % len(COLOURS)] if several else INK,
-                    "linestyle": STYLES[place % len(STYLES)] if several and not paired else dashes,
+                    "color": look.colour(place) if several else look.INK,
+                    "linestyle": look.STYLES[place % len(look.STYLES)] if several and not paired else dashes,
                     "marker": "." if len(columns[fact]) <= MARKED else "",
                     "label": name if several or paired else None,
                 }
@@ -188,21 +171,21 @@ def coefficients(
     classes = np.array([outputs.index(term.output) for term in drawn], dtype=np.intp)
     heights = np.array([names.index(term.name) for term in drawn])
     heights = heights + SPREAD * ((classes + 0.5) / len(outputs) - 0.5)
-    with styled():
-        axes = one_panel(ax, 7.0, 1.6 + 0.32 * len(names) + 0.15 * len(lines))
+    with look.styled():
+        axes = look.one_panel(ax, 7.0, 1.6 + 0.32 * len(names) + 0.15 * len(lines))
         for place, output in enumerate(outputs):
-            look = (MARKERS[place % len(MARKERS)], COLOURS[place % len(COLOURS)]) if len(outputs) > 1 else ("s", INK)
-            _draw_class(axes, heights[classes == place], numbers[classes == place], short(output), *look)
-        axes.axvline(1.0 if ratios else 0.0, color=EDGE, linewidth=0.8, zorder=0)
+            marker = (look.MARKERS[place % len(look.MARKERS)], look.colour(place)) if outputs[1:] else ("s", look.INK)
+            _draw_class(axes, heights[classes == place], numbers[classes == place], look.short(output), *marker)
+        axes.axvline(1.0 if ratios else 0.0, color=look.EDGE, linewidth=0.8, zorder=0)
         axes.set_xscale("log" if ratios else "linear")
-        _open_intervals(axes, heights, numbers, [COLOURS[k % len(COLOURS)] for k in classes] if outputs[1:] else None)
-        axes.set_yticks(range(len(names)), [short(name) + _marks(name, drawn, reasons) for name in names])
+        _open_intervals(axes, heights, numbers, list(map(look.colour, classes)) if outputs[1:] else None)
+        axes.set_yticks(range(len(names)), [look.short(name) + _marks(name, drawn, reasons) for name in names])
         axes.set_ylim(len(names) - 0.4, -0.6)
         intervals = f"; {100.0 * table.level:g} % intervals" if np.isfinite(numbers[:, 1:]).any() else ""
         unit = "ratio of odds" if ratios else "coefficient" if table.model == "linear" else "coefficient, in log-odds"
         axes.set_xlabel("\n".join([f"{unit}, for one unit more of the column{intervals}", *lines]), fontsize="small")
         total = len({term.name for term in terms})
-        set_title(axes, f"{len(names)} of {total:,} coefficients" if len(names) < total else "Coefficients")
+        look.set_title(axes, f"{len(names)} of {total:,} coefficients" if len(names) < total else "Coefficients")
         if len(outputs) > 1 and np.isfinite(numbers[:, 0]).any():
             axes.legend()
         return Display((axes,), {"terms": tuple(drawn), "table": table})
@@ -249,7 +232,7 @@ def _draw_class(axes: Axes, heights: Floats, numbers: Floats, label: str, marker
     known, both = np.isfinite(numbers[:, 1:]).any(axis=1), np.isfinite(numbers[:, 1:]).all(axis=1)
     axes.hlines(heights[both], lower[both], upper[both], color=colour, linewidth=1.6)
     style: dict[str, Any] = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 5.5}
-    for chosen, fill in ((known, colour), (~known, CARD)):
+    for chosen, fill in ((known, colour), (~known, look.CARD)):
         if chosen.any():
             axes.plot(estimates[chosen], heights[chosen], **style, markerfacecolor=fill, label=label)
             label = "_nolegend_"
@@ -264,7 +247,7 @@ def _open_intervals(axes: Axes, heights: Floats, numbers: Floats, colours: Seque
     for row in np.flatnonzero(np.isfinite(numbers[:, 1:]).sum(axis=1) == 1).tolist():
         above = np.isfinite(numbers[row, 1])  # the lower end is known
         line = [numbers[row, 1 if above else 2], edges[int(above)]], [heights[row]] * 2
-        colour = PROOF if np.isnan(numbers[row, 0]) else INK if colours is None else colours[row]
+        colour = look.PROOF if np.isnan(numbers[row, 0]) else look.INK if colours is None else colours[row]
         axes.plot(*line, color=colour, linewidth=1.6, marker=">" if above else "<", markevery=[1])
     axes.set_xlim(edges)
 
@@ -282,7 +265,7 @@ def _reason_lines(reasons: Sequence[str]) -> list[str]:
     lines = []
     for place, reason in enumerate(reasons[:REASONS_SHOWN], start=1):
         number = f"[{place}] " if len(reasons) > 1 else ""
-        lines += textwrap.wrap(plain(f"{number}no interval: {reason}"), REASON_WIDTH)
+        lines += textwrap.wrap(look.plain(f"{number}no interval: {reason}"), REASON_WIDTH)
     more = len(reasons) - REASONS_SHOWN
     return [*lines, f"… and {more} more reasons, see summary()"] if more > 0 else lines
 
@@ -302,19 +285,17 @@ def path(path: Path, ax: Axes | None = None, *, output: int = 0) -> Display:
     """
     if not isinstance(path, Path):
         raise OptionError(f"{path!r} is no path; give what sx.path returned")
-    with styled():
-        axes = one_panel(ax)
+    with look.styled():
+        axes = look.one_panel(ax)
         weights = path.weights if path.weights.ndim == 2 else path.weights[:, :, output]
         names = path.names[int(path.virtual) :]
         largest = np.argsort(-np.abs(weights).max(axis=0), kind="stable")[:PATHS_NAMED]
-        axes.plot(path.strengths, np.delete(weights, largest, axis=1), color=HAIR, linewidth=0.8)
+        axes.plot(path.strengths, np.delete(weights, largest, axis=1), color=look.HAIR, linewidth=0.8)
         for place, column in enumerate(largest):
-            axes.plot(path.strengths, weights[:, column], color=COLOURS[place], label=short(names[column]))
-        _strength_axis(axes)
-        axes.set_ylabel("coefficient")
+            axes.plot(path.strengths, weights[:, column], color=look.COLOURS[place], label=look.short(names[column]))
         used = np.count_nonzero(path.weights[-1].reshape(weights.shape[1], -1).any(axis=1))
-        set_title(axes, f"{used} of {weights.shape[1]} columns in use at the smallest strength")
-        axes.legend()
+        title = f"{used} of {weights.shape[1]} columns in use at the smallest strength"
+        _finish_strengths(axes, title, "coefficient")
         return Display((axes,), {"strengths": path.strengths, "weights": weights, "names": names})
 
 
@@ -326,21 +307,19 @@ def cross_validation(model: Any, ax: Axes | None = None) -> Display:
     cv = model if isinstance(model, CrossValidation) else getattr(model, "cv_", None)
     if not isinstance(cv, CrossValidation):
         raise OptionError(f'{model!r} has no cross-validation to draw; fit it with strength="cv"')
-    with styled():
-        axes = one_panel(ax)
-        axes.errorbar(cv.strengths, cv.mean, cv.error, color=COLOURS[0], ecolor=EDGE, marker=".", linestyle="none")
+    with look.styled():
+        axes = look.one_panel(ax)
+        axes.errorbar(cv.strengths, cv.mean, cv.error, color=look.COLOURS[0], ecolor=look.EDGE, fmt=".")
         marks = (("best", cv.best, ":"), ("within one standard error of it", cv.one_standard_error, "--"))
         for label, place, style in marks:
             strength = float(cv.strengths[place])
-            axes.axvline(strength, color=INK, linestyle=style, label=f"{label}: {strength:.3g}")
-        _strength_axis(axes)
-        axes.set_ylabel("held-out loss")
-        set_title(axes, f"{len(cv.fold_losses)} folds; strength {cv.strength:.3g} chosen")
-        axes.legend()
+            axes.axvline(strength, color=look.INK, linestyle=style, label=f"{label}: {strength:.3g}")
+        title = f"{len(cv.fold_losses)} folds; strength {cv.strength:.3g} chosen"
+        _finish_strengths(axes, title, "held-out loss")
         return Display((axes,), {"strengths": cv.strengths, "losses": cv.mean, "standard_errors": cv.error})
 
 
-def _strength_axis(axes: Axes) -> None:
+def _finish_strengths(axes: Axes, title: str, ylabel: str) -> None:
     axes.set_xscale("log")
     axes.invert_xaxis()
-    axes.set_xlabel("strength")
+    look.finish(axes, title, "strength", ylabel)

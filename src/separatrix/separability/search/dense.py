@@ -260,7 +260,8 @@ def _rational_separation(rays: Floats) -> DenseSeparation | None:
     solved = separate_rational(rays)
     if solved is None:
         return None
-    if solved.separated.any():
-        return DenseSeparation(weights=solved.weights)
-    proof = exact_proof(rays, solved.multipliers)
+    weights, separated, multipliers = solved
+    if separated.any():
+        return DenseSeparation(weights=weights)
+    proof = exact_proof(rays, multipliers)
     return None if proof is None else DenseSeparation(proof=proof)

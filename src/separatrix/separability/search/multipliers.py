@@ -5,7 +5,7 @@ is a nonnegative combination of at most ρ rays (Carathéodory), which nonnegati
 B are then solved for again, in rational arithmetic where floats are not accurate enough. If no combination reaches the
 remainder, the residual d of the nearest one has z·d ≥ 0 on all rays and > 0 on some of B (Farkas): no overlap.
 
-Exact separation of few rays, by a simplex method with Bland's rule, which cannot cycle, on integers:
+Exact separation of few rays, by a simplex method on integers:
 
     maximise Σ tᵢ   subject to   zᵢ·w ≥ tᵢ,  0 ≤ tᵢ ≤ 1
 
@@ -19,15 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.overlap import OverlapProof, is_overlap_proof
 from separatrix.certificates.rays import Relation
+from separatrix.numerics import integer_columns, integer_simplex
 from separatrix.separability.search.relations import Whitened, find_relations, solve_rationals, whiten
 
 CANDIDATES = 6  # rays per column among which the combination is searched first
@@ -161,60 +161,25 @@ def _rational_multipliers(
     return tuple(solved + fixed)
 
 
-class RationalSeparation(NamedTuple):
-    """Weights with z·w > 0 on the separated rays and 0 on the rest, and multipliers of the rest (0 elsewhere)."""
+def separate_rational(rays: Floats) -> tuple[list[Fraction], Bools, list[Fraction]] | None:
+    """Return w with z·w > 0 on the separated rays and 0 on the rest, these rays, and multipliers of the rest.
 
-    weights: list[Fraction]
-    separated: Bools
-    multipliers: list[Fraction]
-
-
-def separate_rational(rays: Floats) -> RationalSeparation | None:
-    """Return the exact separation of some rays; None at the limit on pivots."""
+    The result is None at the limit on pivots.
+    """
     m, p = rays.shape
-    integers, scales = _integers(rays)
-    tableau = np.zeros((2 * m + 1, 2 * p + 3 * m + 1), dtype=object)
-    eye = np.array([[int(i == j) for j in range(m)] for i in range(m)], dtype=object).reshape(m, m)
+    integers, scales = integer_columns(rays)
+    tableau, eye = np.zeros((2 * m + 1, 2 * p + 3 * m + 1), dtype=object), np.eye(m, dtype=np.int64).astype(object)
     tableau[:m, :p], tableau[:m, p : 2 * p] = -integers, integers
     tableau[:m, 2 * p : 2 * p + m] = tableau[m : 2 * m, 2 * p : 2 * p + m] = eye
-    tableau[:m, 2 * p + m : 2 * p + 2 * m] = tableau[m : 2 * m, 2 * p + 2 * m : 2 * p + 3 * m] = eye
+    tableau[:-1, 2 * p + m : -1] = np.eye(2 * m, dtype=np.int64).astype(object)
     tableau[m : 2 * m, -1] = 1
     tableau[-1, 2 * p : 2 * p + m] = -1
-    solved = _maximise(tableau, list(range(2 * p + m, 2 * p + 3 * m)))
-    if solved is None:
+    tableau, basis, last = integer_simplex(tableau, list(range(2 * p + m, 2 * p + 3 * m)), MAX_PIVOTS)
+    if (tableau[-1] < 0).any():
         return None
-    tableau, basis, last = solved
     values = [Fraction(0)] * (2 * p + 3 * m)
     for row, column in enumerate(basis):
         values[column] = Fraction(tableau[row, -1], last)
     weights = [(values[j] - values[p + j]) * scales[j] for j in range(p)]
-    separated = np.array([values[2 * p + i] > 0 for i in range(m)], dtype=np.bool_)
-    return RationalSeparation(weights, separated, [Fraction(x, last) for x in tableau[-1, 2 * p + m : 2 * p + 2 * m]])
-
-
-def _maximise(tableau: NDArray[Any], basis: list[int]) -> tuple[NDArray[Any], list[int], int] | None:
-    """Pivot until no reduced cost is negative; the tableau is the true one times its last pivot."""
-    last = 1
-    for _ in range(MAX_PIVOTS):
-        entering = next((j for j in range(tableau.shape[1] - 1) if tableau[-1, j] < 0), None)
-        if entering is None:
-            return tableau, basis, last
-        rows = [i for i in range(len(basis)) if tableau[i, entering] > 0]
-        leaving = min(rows, key=lambda i: (Fraction(tableau[i, -1], tableau[i, entering]), basis[i]))
-        pivot = tableau[leaving, entering]
-        pivot_row = tableau[leaving].copy()
-        tableau = (tableau * pivot - np.outer(tableau[:, entering], pivot_row)) // last
-        tableau[leaving] = pivot_row
-        basis[leaving], last = entering, pivot
-    return None
-
-
-def _integers(rays: Floats) -> tuple[NDArray[Any], list[Fraction]]:
-    """Return rays as integers in scaled columns, and each column's scale, which multiplies the weights."""
-    scales, columns = [], []
-    for column in rays.T.tolist():
-        ratios = [x.as_integer_ratio() for x in column]
-        shared = max((bottom for _, bottom in ratios), default=1)
-        columns.append([top * (shared // bottom) for top, bottom in ratios])
-        scales.append(Fraction(shared))
-    return np.array(columns, dtype=object).reshape(rays.shape[1], rays.shape[0]).T, scales
+    separated = np.array([value > 0 for value in values[2 * p : 2 * p + m]], dtype=np.bool_)
+    return weights, separated, [Fraction(x, last) for x in tableau[-1, 2 * p + m : 2 * p + 2 * m]]

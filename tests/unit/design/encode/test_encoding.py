@@ -309,17 +309,6 @@ def test_many_levels_are_stored_sparsely() -> None:
     assert encoding.apply(table(column)).X.format == "csr"
 
 
-def test_the_inverse_gives_back_the_cells() -> None:
-    made = mixed_table(2, text=True)
-    encoding = plan_encoding(made, "y", text=["message"])
-    cells = encoding.inverse(encoding.apply(made).X)
-    for name in ("cut", "bought"):
-        assert cells[name] == made.column(name).words().tolist()
-    ages = made.column('age; "years"').values
-    assert cells['age; "years"'] == [None if np.isnan(age) else age for age in ages]
-    assert [cell is None for cell in cells["message"]] == [cell is None for cell in made.column("message").values]
-
-
 def test_names_are_made_unique() -> None:
     assert unique_names(["a", "b", "a", "a_2", "a"]) == ("a", "b", "a_3", "a_2", "a_4")
     encoding = plan(number("a=x", 1, 2, 3), words("a", "z", "x", "z"))
