@@ -47,8 +47,7 @@ class WeightedLoss:
 class Problem:
     """A design, its target, a loss and a penalty; `weights` are row weights (n,), None for 1.
 
-    `labels` are those of the signs −1 and 1 (None: the rest), or of the class codes; None for numbers. `class_weights`
-    are theirs, if the row weights are products with them.
+    `labels` are those of the signs −1 and 1 (None: the rest), or of the class codes; None for numbers.
     """
 
     design: Design
@@ -57,7 +56,6 @@ class Problem:
     penalty: Penalty = field(default_factory=NoPenalty)
     weights: Floats | None = None
     labels: Any = None
-    class_weights: tuple[float, ...] | None = None
 
     @cached_property
     def total_weight(self) -> float:

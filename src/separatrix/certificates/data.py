@@ -39,7 +39,7 @@ from separatrix.design.build import (
 from separatrix.design.kernel_matrix import by_rows, select_rows
 from separatrix.design.kernels import AnyKernel, Precomputed
 from separatrix.design.mapped import MappedRows
-from separatrix.design.maps import AnyMap
+from separatrix.design.maps import AnyMap, FeatureMap
 from separatrix.errors import DataError, counted
 
 Label = bool | int | float | str
@@ -150,8 +150,8 @@ class Data:
         width = rows if isinstance(self.kernel, Precomputed) else self.width
         columns = self.columns if width == self.width else None
         weighted = self.weights or self.class_weights is not None
-        changed = {"rows": rows, "width": width, "columns": columns, "weights": weighted, "class_weights": None}
-        return replace(self, task=task, labels=labels, counts=counts, **changed)
+        changed: dict[str, Any] = {"rows": rows, "width": width, "columns": columns, "weights": weighted}
+        return replace(self, task=task, labels=labels, counts=counts, class_weights=None, **changed)
 
     def part_name(self, k: int) -> str:
         """Return the labels of a part in words."""
@@ -167,19 +167,28 @@ class MatchedRows:
 
     `X` are the mapped rows, `targets` the numbers of a regression, `codes` the places of the labels of a
     classification (for one label against the rest: 1 and 0), `weights` the sample weights times the class weights
-    (None: all 1), `numbers` the numbers of the rows in the caller's data (None: all rows).
+    (None: all 1), `numbers` the numbers of the rows in the caller's data (None: all rows), `given` the design, if it was
+    made already.
     """
 
     data: Data
     X: Any
     codes: Indices
     targets: Floats
-    weights: Floats | None
+    weights: Floats | None = None
     numbers: Indices | None = None
+    given: Design | None = None
+
+    @classmethod
+    def of(cls, data: Data, design: Design, signs: Floats) -> MatchedRows:
+        """Return the rows of a fit to signs ±1."""
+        return cls(data, None, (signs > 0.0).astype(np.intp), np.zeros(0), given=design)
 
     @cached_property
     def design(self) -> Design:
         """The rows as a design, with the intercept of the data; entries that are not finite raise a DataError."""
+        if self.given is not None:
+            return self.given
         design = make_design(self.X, intercept=self.data.intercept, names=self.data.names[int(self.data.intercept) :])
         require_finite(design)
         return design
@@ -218,7 +227,9 @@ def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
     X = _in_order(X, data)
     if tuple(np.shape(X)) != (data.rows, data.width):
         raise DataError(f"X has shape {tuple(np.shape(X))}; the certificate is of {(data.rows, data.width)}")
-    weights = row_weights(data, sample_weight)
+    if data.weights != (sample_weight is not None):
+        raise DataError("the fit had sample weights; give them" if data.weights else "the fit had no sample weights")
+    weights = checked_weights(sample_weight, data.rows)
     targets, codes = np.zeros(0), np.zeros(data.rows, dtype=np.intp)
     if data.task == "numbers":
         targets = finite_numbers("y", y, data.rows)
@@ -237,7 +248,11 @@ def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
     if weights is not None and not weights.all():
         counting = weights > 0.0
         rows = rows._select(data, counting, codes[counting])
-    return rows if data.map is None else replace(rows, X=_mapped(rows.X, data))
+    if data.map is None:
+        return rows
+    if data.map.outputs > MAX_OUTPUTS or data.rows * data.map.outputs > MAX_MAPPED:
+        raise DataError(f"the map gives {data.map.outputs:,} columns, more than are computed here")
+    return replace(rows, X=mapped_rows(rows.X, data.map))
 
 
 def _kind_of(label: object) -> str:
@@ -283,13 +298,11 @@ def _counts(data: Data, y: Any, codes: Indices, weights: Floats | None) -> tuple
     return (*own, len(others)) if data.task == "rest" else tuple(own)
 
 
-def row_weights(data: Data, sample_weight: Any) -> Floats | None:
-    """Return sample weights as an array (n,), None if there are none; others raise a DataError."""
-    if data.weights != (sample_weight is not None):
-        raise DataError("the fit had sample weights; give them" if data.weights else "the fit had no sample weights")
+def checked_weights(sample_weight: Any, rows: int) -> Floats | None:
+    """Return sample weights as an array (rows,), None if there are none; others raise a DataError."""
     if sample_weight is None:
         return None
-    weights = finite_numbers("sample_weight", sample_weight, data.rows)
+    weights = finite_numbers("sample_weight", sample_weight, rows)
     if (weights < 0.0).any() or not weights.any():
         raise DataError("sample_weight must have no number below 0, and some above")
     return weights
@@ -334,13 +347,10 @@ def _masked(data: Data, X: Any, mask: Bools) -> Any:
     return masked_rows(X, mask)
 
 
-def _mapped(X: Any, data: Data) -> Any:
-    """Return mapped rows: mapped when read, or once if mapping them again may change the last digits."""
-    assert data.map is not None
-    if data.map.outputs > MAX_OUTPUTS or data.rows * data.map.outputs > MAX_MAPPED:
-        raise DataError(f"the map gives {data.map.outputs:,} columns, more than are computed here")
-    rows = MappedRows(X, data.map)
-    return rows if data.map.exact else map_rows(rows)
+def mapped_rows(X: Any, feature_map: FeatureMap) -> Any:
+    """Return rows that are mapped when read, or mapped once if mapping them again may change the last digits."""
+    rows = MappedRows(X, feature_map)
+    return rows if feature_map.exact else map_rows(rows)
 
 
 def require_finite(design: Design) -> None:
@@ -348,8 +358,10 @@ def require_finite(design: Design) -> None:
     row_radius(design)
 
 
-def data_of(design: Design, labels: Sequence[Any] | None = None, targets: NDArray[Any] | None = None) -> Data:
-    """Return the data of a fit of all rows of a design, without weights.
+def data_of(
+    design: Design, labels: Sequence[Any] | None = None, targets: NDArray[Any] | None = None, *, weights: bool = False
+) -> Data:
+    """Return the data of a fit of all rows of a design.
 
     `targets` are signs ±1 for two labels (the first None: one label against the rest), codes for several; None for
     numbers.
@@ -358,6 +370,7 @@ def data_of(design: Design, labels: Sequence[Any] | None = None, targets: NDArra
     width, columns = design.shape[1] - virtual, tuple(design.names[virtual:])
     names = None if columns == column_names(width) or len(set(columns)) < width else columns
     shape: dict[str, Any] = {"rows": n, "width": width, "columns": names, "intercept": design.virtual}
+    shape["weights"] = weights
     if labels is None or targets is None:
         return Data(**shape, task="numbers", counts=(n,))
     if targets.dtype.kind != "f":

@@ -166,6 +166,12 @@ def as_integers(values: Any) -> tuple[NDArray[Any], int]:
     return integers << np.where(mantissas == 0.0, 0, shifts - least).astype(object), least
 
 
+def squared_norm(vector: Floats) -> Fraction:
+    """Return the sum of squares, exactly."""
+    integers, exponent = as_integers(vector)
+    return Fraction(int((integers * integers).sum())) * Fraction(4) ** exponent
+
+
 def exact_margins(design: Design, signs: Floats, coef: Floats, rows: Sequence[int] | NDArray[Any]) -> list[Fraction]:
     """Return yᵢ w·xᵢ of some rows as rational numbers."""
     weights, scale = as_integers(coef)

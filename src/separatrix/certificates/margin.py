@@ -29,15 +29,15 @@ import numpy as np
 
 from separatrix.arrays import Bools, Floats, Ints
 from separatrix.certificates.base import OPTIMAL_GAP, Certificate, CertifiedCoef, Check, Stated, register
-from separatrix.certificates.data import Data, MatchedRows
+from separatrix.certificates.data import MatchedRows
 from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma
 from separatrix.certificates.exact import (
-    as_integers,
     exact_combination,
     exact_margins,
     float_margins,
     rounded_down_root,
     rounded_up_root,
+    squared_norm,
 )
 from separatrix.certificates.spaces import KernelSpace
 from separatrix.codec import Range, Shape
@@ -55,7 +55,7 @@ NO_MULTIPLIERS = "the multipliers of a class are all 0"
 def margin_bounds(design: Design, signs: Floats, coef: Floats, rows: Ints, multipliers: Floats) -> tuple[float, float]:
     """Return the lower bound of some weights on the widest margin, and the upper bound of some multipliers."""
     least = least_margin_bound(design, signs, coef)
-    lower = rounded_down_root(least**2 / _squared_norm(coef[int(design.virtual) :])) if least > 0 else 0.0
+    lower = rounded_down_root(least**2 / squared_norm(coef[int(design.virtual) :])) if least > 0 else 0.0
     return lower, rounded_up_root(_squared_distance(design, signs, rows, multipliers))
 
 
@@ -126,7 +126,7 @@ class MarginCertificate(Certificate):
 def margin_fault(rows: MatchedRows, coef: Floats, weights: Floats, lower: float) -> str:
     """Return why yᵢ w·xᵢ is not at least `lower` times ‖weights‖ on every row, exactly; an empty text if it is."""
     margins, rounding = float_margins(rows.design, rows.signs, coef)
-    norm, square = float(np.linalg.norm(weights)), _squared_norm(weights)
+    norm, square = float(np.linalg.norm(weights)), squared_norm(weights)
     if not square:
         return "the weights are all 0"
     near = np.flatnonzero(~(margins - rounding > NEAR * lower * norm))
@@ -145,11 +145,6 @@ def require_support(rows: Ints, n_rows: int) -> None:
 def _groups(signs: Floats, by_class: bool) -> list[Bools]:
     """Return masks of the rows over which multipliers have a fixed sum: of each class, or of all rows."""
     return [signs > 0.0, signs < 0.0] if by_class else [np.ones(len(signs), dtype=bool)]
-
-
-def _squared_norm(weights: Floats) -> Fraction:
-    integers, exponent = as_integers(weights)
-    return Fraction(int((integers * integers).sum())) * Fraction(4) ** exponent
 
 
 def _squared_distance(design: Design, signs: Floats, rows: Ints, multipliers: Floats) -> Fraction:
@@ -240,16 +235,12 @@ class KernelCertificate(Certificate):
         return (math.sqrt(space.squared_norm(self.rows, shares)[1]) + rounding) * OUTWARD
 
     @classmethod
-    def of(
-        cls, data: Data, X: Any, signs: Floats, *, coef: Floats, intercept: float, multipliers: Floats
-    ) -> KernelCertificate:
+    def of(cls, rows: MatchedRows, *, coef: Floats, intercept: float, multipliers: Floats) -> KernelCertificate:
         """Return the certificate of coefficients and multipliers (n,), with the bounds that they prove."""
-        rows = np.flatnonzero((coef != 0.0) | (multipliers != 0.0))
-        parts = {"rows": rows, "coef": coef[rows], "multipliers": multipliers[rows], "intercept": intercept}
-        draft = cls(data=data, lower=0.0, upper=0.0, radius=0.0, **parts)
-        codes = (signs > 0.0).astype(np.intp)
-        matched = MatchedRows(data, X, codes, np.zeros(0), None)
-        lower, upper, radius = draft._bounds(KernelSpace.of(matched, slack=2.0), signs)
+        support = np.flatnonzero((coef != 0.0) | (multipliers != 0.0))
+        parts: dict[str, Any] = {"coef": coef[support], "multipliers": multipliers[support], "intercept": intercept}
+        draft = cls(data=rows.data, lower=0.0, upper=0.0, radius=0.0, rows=support, **parts)
+        lower, upper, radius = draft._bounds(KernelSpace.of(rows, slack=2.0), rows.signs)
         return replace(draft, lower=lower, upper=upper, radius=radius / OUTWARD)
 
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -37,8 +37,8 @@ from separatrix.arrays import Bools, Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Stated, register, require_work
 from separatrix.certificates.data import MatchedRows, Whole, match
 from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma
-from separatrix.certificates.exact import as_integers, exact_margins, float_margins
-from separatrix.certificates.margin import PositiveFloat, margin_fault
+from separatrix.certificates.exact import exact_margins, float_margins, rounded_down_root, rounded_up_root, squared_norm
+from separatrix.certificates.margin import MAX_EXACT, PositiveFloat, least_margin_bound, margin_fault
 from separatrix.certificates.spaces import KernelSpace
 from separatrix.codec import Range, Shape
 from separatrix.design.base import Design, add_each
@@ -127,6 +127,17 @@ class Limits(NamedTuple):
         if not rule.inverse:
             return total
         return (self.earlier + 1) * math.expm1(total) if total < math.log(MAX_UPDATES) else math.inf
+
+
+class Recorded(NamedTuple):
+    """A run: its first and last weights, whether it ended without mistakes, its updates and their rows, if recorded."""
+
+    start: Floats
+    coef: Floats
+    converged: bool
+    updates: int | None
+    history: Ints | None
+    earlier: int = 0
 
 
 class NoMistakeError(Exception):
@@ -275,14 +286,29 @@ class _LinearRun:
     def number(self, row: int) -> int:
         return self.rows.number(row)
 
+    def radius(self) -> float:
+        """Return an upper bound on the length of the longest row: the least float, unless many rows are as long."""
+        squares = self.design.squared_norms() * (1.0 + gamma(self.shape[1] + 2))
+        longest = np.flatnonzero(squares >= float(squares.max()) / OUTWARD)
+        if len(longest) > MAX_EXACT:
+            return math.sqrt(float(squares.max())) * OUTWARD
+        return rounded_up_root(max(self._square(row) for row in longest.tolist()))
+
+    def _square(self, row: int) -> Fraction:
+        return squared_norm(self.design.take([row])[0])
+
     def radius_check(self, radius: float) -> Check:
         """Check that no row is longer than the radius, exactly."""
         squares = self.design.squared_norms() * (1.0 + gamma(self.shape[1] + 2))
         for row in np.flatnonzero(~(squares < radius**2 / OUTWARD)).tolist():
-            integers, exponent = as_integers(self.design.take([row])[0])
-            if Fraction(int((integers * integers).sum())) * Fraction(4) ** exponent > Fraction(radius) ** 2:
+            if self._square(row) > Fraction(radius) ** 2:
                 return Check("radius", False, f"row {self.number(row)} is longer than the claimed {radius:.17g}")
         return Check("radius", True, f"no row is longer than {radius:.17g}")
+
+    def margin(self, separator: Floats) -> float:
+        """Return the margin of a separator, rounded down; 0 if it does not separate the rows."""
+        least = least_margin_bound(self.design, self.rows.signs, separator)
+        return rounded_down_root(least**2 / squared_norm(separator)) if least > 0 else 0.0
 
     def margin_fault(self, separator: Floats, margin: float) -> str:
         return margin_fault(self.rows, separator, separator, margin)
@@ -373,6 +399,32 @@ class MistakesCertificate(RunCertificate):
 
     def _run(self, rows: MatchedRows) -> _LinearRun:
         return _LinearRun(rows, self.start)
+
+    @classmethod
+    def of(cls, rows: MatchedRows, rule: UpdateRule, run: Recorded, separator: Floats | None) -> MistakesCertificate:
+        """Return what can be proved of a run."""
+        own, earlier = _LinearRun(rows, run.start), run.earlier
+        radius, margin, bound = own.radius(), None, None
+        if separator is not None and (lower := own.margin(separator)) > 0.0:
+            limits, margin = Limits(rule, radius, lower, *own.shape, earlier), lower
+            bound = limits.least(own.start(separator))
+        counted = run.updates
+        if rule.update == "batch" and counted is not None and counted * math.prod(own.shape) > MAX_BATCH_WORK:
+            counted = None
+        return cls(
+            data=rows.data,
+            rule=rule,
+            radius=radius,
+            margin=margin,
+            bound=bound,
+            updates=counted,
+            earlier=earlier,
+            converged=run.converged and not len(own.mistakes(rule, run.coef)),
+            coef=run.coef,
+            separator=None if margin is None else separator,
+            history=run.history,
+            start=run.start,
+        )
 
     def certified(self) -> CertifiedCoef | None:
         """Return the last weights, which are also the best ones if no row was a mistake any more."""
@@ -486,3 +538,29 @@ class KernelMistakesCertificate(RunCertificate):
 
     def _run(self, rows: MatchedRows) -> _KernelRun:
         return _KernelRun(rows, KernelSpace.of(rows, constant=float(self.data.intercept)))
+
+    @classmethod
+    def of(
+        cls, rows: MatchedRows, rule: UpdateRule, run: Recorded, separators: Sequence[Floats]
+    ) -> KernelMistakesCertificate:
+        """Return what can be proved of a run; of the separators, the one of widest margin is kept."""
+        own = _KernelRun(rows, KernelSpace.of(rows, constant=float(rows.data.intercept), slack=2.0))
+        radius, margin, bound, separator = own.space.radius * OUTWARD, None, None, None
+        for each in separators:
+            if (lower := own.margin(each)) > (margin or 0.0):
+                margin, separator = lower, each
+        if margin is not None:
+            bound = Limits(rule, radius, margin, *own.shape).least(Start())
+        replayed = run.history is not None and len(np.unique(run.history)) <= MAX_REPLAYED
+        return cls(
+            data=rows.data,
+            rule=rule,
+            radius=radius,
+            margin=margin,
+            bound=bound,
+            updates=run.updates if replayed else None,
+            converged=run.converged and not len(own.mistakes(rule, run.coef)),
+            coef=run.coef,
+            separator=separator,
+            history=run.history if replayed else None,
+        )

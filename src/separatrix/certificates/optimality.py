@@ -38,7 +38,7 @@ from separatrix.certificates.base import (
     register,
 )
 from separatrix.certificates.bounds import DualBound, DualityGap, dual_bound
-from separatrix.certificates.data import Data, MatchedRows
+from separatrix.certificates.data import MatchedRows, data_of
 from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma
 from separatrix.certificates.margin import require_support
 from separatrix.certificates.separability import SeparabilityCertificate
@@ -96,11 +96,11 @@ class OptimalityCertificate(DualityGap, Certificate):
                 raise ValueError("the dual point needs one number per row")
 
     @classmethod
-    def of(cls, data: Data, problem: Problem, coef: Floats, bound: DualBound, *, dual: Floats | None = None) -> Self:
+    def of(cls, problem: Problem, coef: Floats, bound: DualBound, dual: Floats | None = None) -> Self:
         """Return the certificate of some coefficients with their bound and, if a solver has one, its dual point."""
         rows = None if dual is None else np.flatnonzero(dual)
         return cls(
-            data=data,
+            data=data_of(problem.design, problem.labels, problem.y, weights=problem.weights is not None),
             loss=cast("LossName", problem.loss.name),
             strength=problem.penalty.options["strength"],
             l1_ratio=problem.penalty.options["l1_ratio"],
@@ -252,11 +252,11 @@ class KernelOptimalityCertificate(DualityGap, Certificate):
         require_support(self.rows, self.data.n_counted)
 
     @classmethod
-    def of(cls, data: Data, rows: MatchedRows, strength: float, point: KernelPoint) -> KernelOptimalityCertificate:
+    def of(cls, rows: MatchedRows, strength: float, point: KernelPoint) -> KernelOptimalityCertificate:
         """Return the certificate of multipliers, with the bounds that they prove."""
-        weights = np.ones(data.n_counted) if rows.weights is None else rows.weights
+        weights = np.ones(len(rows.codes)) if rows.weights is None else rows.weights
         bound = kernel_bound(KernelSpace.of(rows, slack=2.0), rows.signs, weights, strength, point)
-        return cls(data=data, strength=strength, primal=bound.primal, dual=bound.dual, **point._asdict())
+        return cls(data=rows.data, strength=strength, primal=bound.primal, dual=bound.dual, **point._asdict())
 
     @property
     def kernel(self) -> Kernel:

@@ -92,7 +92,7 @@ class KernelSpace:
         if not self.is_data:
             return 0.0
         require_work("rows of a kernel matrix that must be an inner product", self.n, MAX_MATRIX)
-        matrix = self._values(np.arange(self.n))
+        matrix = self.values(np.arange(self.n))
         if not (np.isfinite(matrix).all() and (matrix == matrix.T).all()):
             raise DataError("the kernel matrix has entries that are not finite, or is not symmetric")
         trace, rounding = float(np.abs(np.diag(matrix)).sum()), gamma(self.n + 1)
@@ -121,7 +121,7 @@ class KernelSpace:
 
     def columns(self, rows: Ints) -> Floats:
         """Return the kernel of every row with some rows, (n, k)."""
-        values = self._values(rows) + self.constant
+        values = self.values(rows) + self.constant
         values[rows, np.arange(len(rows))] += self.shift
         return values
 
@@ -144,7 +144,8 @@ class KernelSpace:
         error = float(np.abs(coef) @ (errors[rows] + rounding)) * OUTWARD
         return max(square - error, 0.0), max(square + error, 0.0)
 
-    def _values(self, rows: Ints) -> Floats:
+    def values(self, rows: Ints) -> Floats:
+        """Return the floats of the kernel of every row with some rows, (n, k), before constant and shift."""
         if not isinstance(self.kernel, Precomputed):
             return np.array(self.kernel(self.X, self.X[rows]))
         chosen = self.X[:, rows]

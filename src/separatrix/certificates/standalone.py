@@ -261,7 +261,7 @@ def _rank(rows: list[Vector]) -> int:  # modulo a prime: at most the true rank
 
 
 def _scale(values: Any) -> Fraction:  # a power of 2 that brings the largest near 1
-    largest = max(abs(value) for value in values)
+    largest: Fraction = max(abs(value) for value in values)
     return Fraction(2) ** (largest.denominator.bit_length() - largest.numerator.bit_length())
 
 

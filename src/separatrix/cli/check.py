@@ -59,7 +59,7 @@ def check(  # every parameter is an option
         assert data.rows.classes is not None  # the target was read as classes
         _refuse_many(data.rows.classes, data.target)
         progress.stage("judging")
-        X, labels, names = data.rows.X, data.rows.y, data.rows.design(intercept).names
+        X, labels, names = data.rows.X, data.rows.y, data.rows.design(False).names
         with Interrupt() as interrupt:
             watch = progress.watch(lambda: interrupt.requested)
             certificate = check_separability(X, labels, fit_intercept=intercept, multiclass=scheme, watch=watch)

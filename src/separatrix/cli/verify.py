@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from separatrix.model.target import RowsRequest
 
 
-REFUSED = 1
 CERTIFICATE_KEYS = ("certificate", "overlap")  # of a result
 
 
@@ -44,15 +43,15 @@ def verify(  # every parameter is an option
     """Re-check a certificate from the data alone: no solver is asked, and nothing in the file is believed.
 
     A model file says itself how its columns become features, and its coefficients must be those of its certificate; for
-    a certificate give the options that made it. The exit code is 0 if it holds, 1 if it is refused, 2 if there is
-    nothing that could be checked.
+    a certificate give the options that made it. The exit code is 0 if it is proved, 1 if it is not, 2 if nothing
+    is claimed or the proof takes more work than is done here.
 
     Example: separatrix verify model.json table.csv
 
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
     from separatrix.cli.reading import rows_request, storage_of
-    from separatrix.reports.verification import accepted, render_verifications, verifications_dict
+    from separatrix.reports.verification import exit_code, render_verifications, verifications_dict
 
     request = rows_request(table, target, flags, storage_of(memory))
     content = read_object(file)
@@ -64,8 +63,8 @@ def verify(  # every parameter is an option
         typer.echo(json.dumps(page, allow_nan=False))
     else:
         typer.echo(render_verifications(certificates, data) + "".join(f"{note}\n" for note in notes), nl=False)
-    if not accepted(certificates):
-        raise typer.Exit(REFUSED)
+    if (code := exit_code(certificates)) != 0:
+        raise typer.Exit(code)
 
 
 def _verify_certificates(file: str, content: Any, request: RowsRequest) -> Checked:
@@ -78,7 +77,7 @@ def _verify_certificates(file: str, content: Any, request: RowsRequest) -> Check
     named = target if isinstance(target, str) else None
     with class_rows(replace(request, target=request.target or named)) as data:
         rows = CertifiedRows(named_columns(data.rows.X, data.encoding.feature_names), data.rows.y)
-        checked = [rows.verify(each, verdict) for each, verdict in certificates]
+        checked = list(map(rows.verify, certificates))
     note = () if "kind" in content else ("Only the certificate was checked, not what else the file says.",)
     return checked, f"{data.target} of {data.source}, {len(rows.y):,} rows", note
 
@@ -98,8 +97,8 @@ def _verify_model(file: str, content: Any, request: RowsRequest) -> Checked:
     return list(checked.certificates), data, checked.notes
 
 
-def read_certificates(path: str, data: Mapping[str, Any]) -> tuple[tuple[Certificate, object], ...]:
-    """Return the certificates, with stated verdicts, in a file: one, a model, or the output of fit or check --json."""
+def read_certificates(path: str, data: Mapping[str, Any]) -> tuple[Certificate, ...]:
+    """Return the certificates in a file: one, a model, or the output of fit or check --json."""
     holder = data.get("result", data) if "certificate" not in data else data
     keys = CERTIFICATE_KEYS if isinstance(holder, Mapping) else ()
     contents = [data] if "kind" in data else [holder[key] for key in keys if key in holder]
@@ -110,11 +109,11 @@ def read_certificates(path: str, data: Mapping[str, Any]) -> tuple[tuple[Certifi
     return tuple(_certificate(path, each) for each in contents)
 
 
-def _certificate(path: str, data: Any) -> tuple[Certificate, object]:
+def _certificate(path: str, data: Any) -> Certificate:
     from separatrix.certificates.base import certificate_from_dict
 
     try:
-        return certificate_from_dict(data), data.get("verdict")
+        return certificate_from_dict(data)
     except CertificateError as problem:
         raise CertificateError(f"{path}: {problem}") from None
 

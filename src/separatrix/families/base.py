@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
-from separatrix.certificates.base import OneVsRestCertificate
+from separatrix.certificates.base import Certificate, PartsCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import divide_columns, make_design
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice, require_number
@@ -135,10 +135,7 @@ class WeightedRows(ClassifiedRows):
 
     def problem(self, loss: Loss, y: NDArray[Any], labels: tuple[Any, ...] | None = None) -> Problem:
         """Return the unpenalised problem of a target: numbers, class codes, or signs of two labels (None: the rest)."""
-        weights = None
-        if self.class_weights is not None and labels is not None and labels[0] is not None:
-            weights = tuple(self.class_weights[label] for label in labels)
-        return Problem(self.design, y, loss, weights=self.weights, labels=labels, class_weights=weights)
+        return Problem(self.design, y, loss, weights=self.weights, labels=labels)
 
     def binary_problems(self, loss: Loss) -> list[Problem]:
         """Return one problem for two classes, the second of which is +1, or one per class against the rest."""
@@ -150,11 +147,8 @@ class WeightedRows(ClassifiedRows):
 
 def weigh(rows: TrainingRows, *, intercept: bool, class_weight: Any = None) -> WeightedRows:
     """Return the rows of positive weight, their sample weights multiplied by the class weights."""
-    weights, classes, by_label = rows.weights, rows.classes, None
-    if class_weight is not None and classes is not None:
-        used = slice(None) if weights is None else weights > 0.0
-        present = _present(Classes(classes.values, classes.codes[used]))
-        by_label = class_weights(class_weight, present, None if weights is None else weights[used])
+    weights, classes, by_label = rows.weights, rows.classes, weights_by_label(rows, class_weight)
+    if by_label is not None and classes is not None:
         row_weights = np.asarray([by_label.get(label, 0.0) for label in classes.plain])[classes.codes]
         weights = row_weights if weights is None else weights * row_weights
     design, sample = rows.design(intercept), SampleRows(rows.shape[0])
@@ -165,6 +159,16 @@ def weigh(rows: TrainingRows, *, intercept: bool, class_weight: Any = None) -> W
         classes = _present(Classes(classes.values, classes.codes[kept]))
     sample = SampleRows(sample.count, np.flatnonzero(kept))
     return WeightedRows(design.select(kept), rows.y[kept], classes, weights[kept], by_label, sample)
+
+
+def weights_by_label(rows: TrainingRows, class_weight: Any) -> dict[Any, float] | None:
+    """Return the class weights of the labels of positive sample weight, None if there are none."""
+    weights, classes = rows.weights, rows.classes
+    if class_weight is None or classes is None:
+        return None
+    used = slice(None) if weights is None else weights > 0.0
+    present = _present(Classes(classes.values, classes.codes[used]))
+    return class_weights(class_weight, present, None if weights is None else weights[used])
 
 
 def checked_weights(weights: Floats | None, options: Options) -> Floats | None:
@@ -275,7 +279,18 @@ def seeded(options: Any) -> Any:
 def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None) -> Fitted:
     """Fit rows by the family of some checked options."""
     fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch)
+    fitted.result = replace(fitted.result, certificate=_about(fitted.result.certificate, rows, options))
     return fitted
+
+
+def _about(certificate: Certificate, rows: TrainingRows, options: Options) -> Certificate:
+    """Return a certificate about the rows as they were given: all of them, with their sample and class weights."""
+    data, by_label = certificate.data, weights_by_label(rows, getattr(options, "class_weight", None))
+    weighted = rows.weights is not None
+    class_weights = None if by_label is None else tuple(by_label[label] for label in data.labels)
+    if by_label is not None and not all(by_label.values()):  # rows of such a class do not count
+        weighted, class_weights = True, None
+    return certificate.about(replace(data, rows=rows.shape[0], weights=weighted, class_weights=class_weights))
 
 
 def convex_options(options: PenalisedOptions) -> ConvexOptions:
@@ -299,7 +314,6 @@ def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResul
     worst = min(parts, key=lambda part: (part.status.reached_goal, part.status is not Status.INFEASIBLE))
     messages = [f"{label!r} against the rest: {part.message}" for label, part in zip(classes, parts, strict=True)]
     facts = {name: sum(part.facts[name] for part in parts) for name in ADDITIVE_FACTS if name in parts[0].facts}
-    proofs = {label: part.overlap for label, part in zip(classes, parts, strict=True) if part.overlap is not None}
     return FitResult(
         coef=np.vstack([part.coef for part in parts]),
         intercept=np.asarray([float(part.intercept) for part in parts]),
@@ -308,20 +322,23 @@ def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResul
         objective=float(np.mean([part.objective for part in parts])),
         passes=sum(part.passes for part in parts),
         seconds=sum(part.seconds for part in parts),
-        certificate=OneVsRestCertificate(tuple(classes), tuple(part.certificate for part in parts)),
+        certificate=PartsCertificate.of([part.certificate for part in parts], classes, "one-vs-rest"),
         trace=worst.trace,
         facts=facts,
         provenance=worst.provenance,
         parts=tuple(parts),
-        overlap=OneVsRestCertificate(tuple(proofs), tuple(proofs.values()), indicators=True) if proofs else None,
+        overlap=next((part.overlap for part in parts if part.overlap is not None), None),
     )
 
 
 def join_fitted(parts: Sequence[Fitted], classes: NDArray[Any]) -> Fitted:
     """Return fits of the labels False (the rest) and True (a class) as one: a single fit for two classes, else K."""
     labels, first = classes.tolist(), parts[0]
-    certificates = tuple(part.result.certificate for part in parts)
-    certificate = OneVsRestCertificate(tuple(labels[-len(parts) :]), certificates, indicators=True)
+    certificates = [part.result.certificate for part in parts]
+    if len(parts) == 1:
+        certificate = certificates[0].about(replace(certificates[0].data, labels=tuple(labels)))
+    else:
+        certificate = PartsCertificate.of([_of_label(each) for each in certificates], labels, "one-vs-rest")
     result = join_results([part.result for part in parts], labels)
     return Fitted(
         first.options,
@@ -335,6 +352,12 @@ def join_fitted(parts: Sequence[Fitted], classes: NDArray[Any]) -> Fitted:
         no_inference="each class was fitted against the rest by itself; the fits in `estimators_` have their inference",
         details={"parts": tuple(parts)},
     )
+
+
+def _of_label(certificate: Certificate) -> Certificate:
+    """Return the certificate of the label True as one of a label against the rest."""
+    data = certificate.data
+    return certificate.about(replace(data, task="rest", labels=data.labels[1:], counts=data.counts[::-1]))
 
 
 def pair_votes(scores: Floats, n_classes: int) -> Floats:

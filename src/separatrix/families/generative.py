@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.arrays import Floats
+from separatrix.certificates.data import data_of
 from separatrix.certificates.generative import GenerativeCertificate, class_moments, closed_form
 from separatrix.design.base import Design
 from separatrix.errors import OptionError
@@ -44,6 +45,8 @@ def fit_generative(design: Design, classes: Classes, priors: Any = None, weights
     spread = float(np.log(2.0 * math.pi * moments.variances).sum() + len(moments.variances)) / 2.0
     objective = spread - float(shares @ np.log(shares if priors is None else priors))
     seconds, passes = time.perf_counter() - start_time, design.passes - passes_before
+    targets = classes.signs() if len(classes.values) == 2 else classes.codes
+    data = data_of(design, classes.plain, targets, weights=weights is not None)
     steps = {"passes": passes, "seconds": seconds, "objective": objective}
     return FitResult(
         coef=linear.coef[0] if len(linear.coef) == 1 else linear.coef,
@@ -53,7 +56,7 @@ def fit_generative(design: Design, classes: Classes, priors: Any = None, weights
         objective=objective,
         passes=passes,
         seconds=seconds,
-        certificate=GenerativeCertificate(tuple(classes.plain), linear.coef, linear.intercept, priors),
+        certificate=GenerativeCertificate(data=data, coef=linear.coef, intercept=linear.intercept, priors=priors),
         trace=Trace({name: np.array([value]) for name, value in steps.items()}),
         facts={"rows": design.shape[0]},
         provenance={

@@ -16,20 +16,19 @@ result has the coefficients of all rows of positive weight.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.certificates.base import Certificate
-from separatrix.certificates.data import score_rounding
+from separatrix.certificates.base import Certificate, PartsCertificate
+from separatrix.certificates.data import MatchedRows, data_of
 from separatrix.certificates.margin import KernelCertificate
-from separatrix.certificates.mistakes import KernelMistakesCertificate
-from separatrix.certificates.optimality import KernelOptimalityCertificate, KernelProblem, kernel_bound, upper_bounds
-from separatrix.certificates.parts import OneVsOneCertificate
+from separatrix.certificates.mistakes import KernelMistakesCertificate, Recorded
+from separatrix.certificates.optimality import KernelOptimalityCertificate, KernelPoint, upper_bounds
 from separatrix.design.build import as_array, make_design
 from separatrix.design.kernel_matrix import KernelRows, by_rows, select_rows
 from separatrix.design.kernels import Kernel, Precomputed, make_kernel
@@ -137,50 +136,31 @@ def fit_kernel_perceptron(
 def _certify(
     problem: Problem, options: KernelPerceptronOptions, state: KernelPerceptronState, converged: bool
 ) -> KernelMistakesCertificate:
-    rows, record = state.rows, state.record
-    margin, separator = _best_separator(state, problem.y, converged)
-    return KernelMistakesCertificate(
-        kernel=rows.kernel,
-        updates=state.updates,
-        radius=_radius(rows),
-        rule=update_rule(options),
-        coef=state.coef.copy(),
-        converged=converged,
-        fit_intercept=bool(rows.constant),
-        labels=problem.labels,
-        shape=(rows.n, int(rows.X.shape[1])),
-        margin=margin,
-        separator=separator,
-        history=record.updates.rows()[:, 1].astype(np.int64) if record.complete else None,
+    record = state.record
+    history = record.updates.rows()[:, 1].astype(np.int64) if record.complete else None
+    updates = None if history is None else state.updates
+    recorded = Recorded(np.zeros(state.rows.n), state.coef.copy(), converged, updates, history)
+    rows = _matched(state.rows, problem, intercept=bool(state.rows.constant))
+    return KernelMistakesCertificate.of(rows, update_rule(options), recorded, _separators(state, problem.y, converged))
+
+
+def _matched(rows: KernelRows, problem: Problem, *, intercept: bool) -> MatchedRows:
+    """Return the rows of a kernel matrix as a certificate sees them."""
+    data = replace(
+        data_of(problem.design, problem.labels, problem.y), intercept=intercept, kernel=cast("Any", rows.kernel)
     )
+    return replace(MatchedRows.of(data, problem.design, problem.y), X=rows.X, weights=problem.weights)
 
 
-def _best_separator(
-    state: KernelPerceptronState, signs: Floats, converged: bool
-) -> tuple[float, Floats] | tuple[None, None]:
-    """Return the widest known margin and its separator: the run's own or, on small data, the computed one."""
-    rows = state.rows
-    own = _unit_separator(rows, state.coef, state.scores, signs) if converged else (None, None)
-    if rows.n > SMALL_DATA:
-        return own
-    matrix, features, back = rows.embedding
-    design = make_design(features, intercept=False)
-    separator = find_separator(design, signs, _radius(rows), max_steps=SEPARATOR_STEPS)
-    if separator.weights is None:
-        return own
-    coef = back @ separator.weights
-    return max(own, _unit_separator(rows, coef, matrix @ coef, signs), key=lambda each: each[0] or 0.0)
-
-
-def _unit_separator(
-    rows: KernelRows, coef: Floats, scores: Floats, signs: Floats
-) -> tuple[float, Floats] | tuple[None, None]:
-    """Return the margin, reduced by the rounding error, and the coefficients at length 1; None if it is not above 0."""
-    squared, rounding = float(coef @ scores), score_rounding(coef, _radius(rows), int(rows.X.shape[1]))
-    least = float((signs * scores).min()) - ROUNDINGS * rounding
-    if not (squared > 0.0 and least > 0.0):
-        return None, None
-    return least / math.sqrt(squared), coef / math.sqrt(squared)
+def _separators(state: KernelPerceptronState, signs: Floats, converged: bool) -> list[Floats]:
+    """Return separators that may have a margin: the run's own and, on small data, the computed one."""
+    rows, found = state.rows, [state.coef.copy()] if converged else []
+    if rows.n <= SMALL_DATA:
+        _, features, back = rows.embedding
+        design = make_design(features, intercept=False)
+        separator = find_separator(design, signs, _radius(rows), max_steps=SEPARATOR_STEPS)
+        found += [] if separator.weights is None else [back @ separator.weights]
+    return found
 
 
 def _fit_svm(rows: TrainingRows, options: KernelSVMOptions, watch: Watch | None) -> Fitted:
@@ -190,19 +170,17 @@ def _fit_svm(rows: TrainingRows, options: KernelSVMOptions, watch: Watch | None)
     places, kernel = weighted.sample.indices, named_kernel(options)
     X = rows.X if places is None else select_rows(kernel, rows.X, places)
     kernel = with_scale(kernel, X)
-    by_class = None if weighted.class_weights is None else tuple(weighted.class_weights.items())
-    weighting = {"class_weights": by_class, "weighted": rows.weights is not None}
 
     def fit_among(X: Any, problems: Sequence[Problem]) -> list[FitResult]:
         matrix = KernelRows(kernel, X, options.cache_mb)
-        return [fit_kernel_svm(matrix, problem, options, weighting, watch) for problem in problems]
+        return [fit_kernel_svm(matrix, problem, options, watch) for problem in problems]
 
     if len(weighted.labels) == 2 or options.multiclass == "one_vs_rest":
         result = join_results(fit_among(X, weighted.binary_problems(Hinge())), weighted.labels)
     else:
         pairs = _pairs(weighted)
         parts = [fit_among(select_rows(kernel, X, among), [problem])[0] for among, problem in pairs]
-        result = _join_pairs(parts, pairs, X.shape[0], isinstance(kernel, Precomputed))
+        result = _join_pairs(parts, pairs, X.shape[0], weighted.labels)
     strength, classes = None if options.hard_margin else options.strength, weighted.class_targets.values
     details = _predictor(result, kernel, X, places)
     return Fitted(options, result, classes, strength=strength, no_inference=NO_INFERENCE, details=details)
@@ -220,14 +198,16 @@ def _pairs(rows: WeightedRows) -> list[tuple[Ints, Problem]]:
     return pairs
 
 
-def _join_pairs(parts: Sequence[FitResult], pairs: Sequence[tuple[Ints, Problem]], n: int, square: bool) -> FitResult:
+def _join_pairs(
+    parts: Sequence[FitResult], pairs: Sequence[tuple[Ints, Problem]], n: int, classes: Sequence[Any]
+) -> FitResult:
     """Return fits of pairs of classes as one result: coef (pairs, n) over all rows, intercept (pairs,)."""
     coefs = np.zeros((len(pairs), n))
     for coef, part, (among, _) in zip(coefs, parts, pairs, strict=True):
         coef[among] = part.coef
     labels = tuple(problem.labels for _, problem in pairs)
     message = "; ".join(f"{a!r} and {b!r}: {part.message}" for (a, b), part in zip(labels, parts, strict=True))
-    certificate = OneVsOneCertificate(labels, tuple(part.certificate for part in parts), square)
+    certificate = PartsCertificate.of([part.certificate for part in parts], classes, "pairs")
     spread = [replace(part, coef=coef) for part, coef in zip(parts, coefs, strict=True)]
     return replace(join_results(spread, labels), certificate=certificate, message=message)
 
@@ -236,10 +216,9 @@ def fit_kernel_svm(
     rows: KernelRows,
     problem: Problem,
     options: KernelSVMOptions,
-    weighting: Mapping[str, Any],
     watch: Watch | None = None,
 ) -> FitResult:
-    """Fit signs ±1 to the rows of a kernel matrix; `weighting` tells the certificate which weights there were."""
+    """Fit signs ±1 to the rows of a kernel matrix."""
     hard, strength = options.hard_margin, 1.0 if options.hard_margin else options.strength
     caps = np.full(rows.n, np.inf) if hard else upper_bounds(strength, problem.row_weights)
     state = KernelDualState(rows, problem.y, caps)
@@ -259,7 +238,6 @@ def fit_kernel_svm(
         certificate, facts = _hard_margin(state, walk, problem)
     else:
         certificate, facts = _soft_margin(state, options, problem)
-        certificate = replace(certificate, **weighting)
     status = Status.OPTIMAL if facts["relative_gap"] <= options.tol else walk.status
     if status in {Status.OPTIMAL, Status.INFEASIBLE} and facts["relative_gap"] > options.tol:
         status = Status.STALLED
@@ -290,23 +268,10 @@ def _soft_margin(
     rows, signs, support = state.rows, problem.y, np.flatnonzero(state.point)
     scores = rows.combine(state.point)  # recomputed, without accumulated rounding
     state.intercept = middle_intercept(signs - scores, state.caps, float(state.caps[signs > 0.0].sum()))
-    lengths = np.sqrt(np.maximum(rows.diagonal, 0.0))
-    task = KernelProblem(signs, state.caps, lengths, int(rows.X.shape[1]), options.strength)
-    bound = kernel_bound(task, scores, state.point, state.intercept)
-    certificate = KernelOptimalityCertificate(
-        kernel=rows.kernel,
-        strength=options.strength,
-        rows=support,
-        multipliers=state.point[support],
-        intercept=state.intercept,
-        primal=bound.primal,
-        dual=bound.dual,
-        labels=problem.labels,
-        shape=(rows.n, int(rows.X.shape[1])),
-        tolerance=options.tol,
-    )
+    point = KernelPoint(support, state.point[support], state.intercept)
+    certificate = KernelOptimalityCertificate.of(_matched(rows, problem, intercept=True), options.strength, point)
     wrong = int((np.where(scores + state.intercept >= 0.0, 1.0, -1.0) != signs).sum())
-    facts = {"objective": bound.primal, "gap": certificate.gap, "relative_gap": certificate.relative_gap}
+    facts = {"objective": certificate.primal, "gap": certificate.gap, "relative_gap": certificate.relative_gap}
     return certificate, {**facts, "wrong": wrong}
 
 
@@ -341,17 +306,8 @@ def _widest_margin(state: KernelDualState, walk: Run, problem: Problem) -> Kerne
 
 
 def _kernel_certificate(state: KernelDualState, problem: Problem, coef: Floats, intercept: float) -> KernelCertificate:
-    certificate = KernelCertificate.of(
-        state.rows.kernel,
-        state.rows.X,
-        problem.y,
-        (-1.0, 1.0),
-        coef=coef,
-        intercept=intercept,
-        multipliers=np.abs(coef),
-        fit_intercept=True,
-    )
-    return replace(certificate, labels=problem.labels)
+    rows = _matched(state.rows, problem, intercept=True)
+    return KernelCertificate.of(rows, coef=coef, intercept=intercept, multipliers=np.abs(coef))
 
 
 def _rescale_state(state: KernelDualState, certificate: KernelCertificate) -> float:

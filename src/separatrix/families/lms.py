@@ -105,7 +105,7 @@ def fit_lms(problem: Problem, options: LMSOptions, limits: RateLimits, watch: Wa
     coef = start if walk.status is Status.DIVERGED else walk.coef
     centred, centre = problem.centred()
     bound = dual_bound(centred, shift_intercept(coef, centre, 1.0))
-    certificate = OptimalityCertificate.of(problem, coef, bound, labels=problem.labels, tolerance=options.tol)
+    certificate = OptimalityCertificate.of(problem, coef, bound)
     if walk.status is Status.CONVERGED and certificate.relative_gap > max(FALSE_CONVERGENCE, options.tol):
         walk = replace(walk, status=Status.STALLED)  # rounding hid the slope: the columns are far from 0
     virtual, n, steps = int(design.virtual), design.shape[0], walk.facts["steps"]

@@ -122,7 +122,8 @@ def _fit_likelihood(
     fit, result = _solve(problem, convex, start, watch, separation_rule(problem))
     existence = check_existence(problem, problem.labels, fit, watch)
     assert isinstance(result.certificate, OptimalityCertificate)
-    certificate = LikelihoodCertificate(result.certificate, existence)
+    data, existence = result.certificate.data, existence.about(result.certificate.data)
+    certificate = LikelihoodCertificate(data=data, optimality=result.certificate, existence=existence)
     return replace(_with_existence(result, existence, convex), certificate=certificate), existence
 
 

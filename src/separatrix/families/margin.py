@@ -24,6 +24,7 @@ import scipy
 import scipy.sparse as sp
 
 from separatrix.arrays import Floats, Ints
+from separatrix.certificates.data import data_of
 from separatrix.certificates.fewest_mistakes import (
     InfeasibleRows,
     ZeroOneCertificate,
@@ -215,9 +216,9 @@ def _certify(problem: Problem, state: FewestMistakesState) -> ZeroOneCertificate
         lower += 1
     systems = (InfeasibleRows(system.rows, tuple(map(Fraction, system.multipliers))) for system in state.subsystems)
     wrong = mistaken_rows(design, problem.y, state.coef)
-    return ZeroOneCertificate(
-        state.coef, wrong, lower, tuple(systems), packing, design.virtual, problem.labels, design.shape[0]
-    )
+    data = data_of(design, problem.labels, problem.y)
+    found: dict[str, Any] = {"subsystems": tuple(systems), "packing": packing}
+    return ZeroOneCertificate(data=data, upper=len(wrong), lower=lower, coef=state.coef, **found)
 
 
 def _packing(sets: Sequence[Sequence[int]]) -> tuple[Fraction, ...]:
@@ -240,7 +241,7 @@ def _packing(sets: Sequence[Sequence[int]]) -> tuple[Fraction, ...]:
 
 
 def _message(certificate: ZeroOneCertificate, status: Status, walk: Run, options: ZeroOneOptions) -> str:
-    mistakes = f"{counted(certificate.upper, 'mistake')} on {counted(certificate.n_rows, 'row')}"
+    mistakes = f"{counted(certificate.upper, 'mistake')} on {counted(certificate.data.rows, 'row')}"
     if certificate.verdict == "minimum":
         proof = counted(len(certificate.subsystems), "infeasible subsystem")
         return f"optimal: {mistakes}, the fewest of any halfspace, shown by {proof} in {walk.seconds:.2g} s"
@@ -306,4 +307,5 @@ def fewest_removals(
     result = fit_zero_one(problem, ZeroOneOptions(time_limit=time_limit).checked(), watch)
     certificate = result.certificate
     assert isinstance(certificate, ZeroOneCertificate)
-    return Removals(certificate.wrong, certificate.lower, result.coef, float(result.intercept), certificate)
+    wrong = mistaken_rows(design, signs, certificate.coef)
+    return Removals(wrong, certificate.lower, result.coef, float(result.intercept), certificate)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats, Indices
-from separatrix.certificates.base import Certificate, OneVsRestCertificate
+from separatrix.certificates.base import Certificate, PartsCertificate
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.design.base import Block, Design, add_each
 from separatrix.errors import OptionError, counted, require_count
@@ -75,7 +75,7 @@ class ScaledRows(NamedTuple):
 
 
 def _with_scales(certificate: Certificate, scales: Floats) -> Certificate:
-    if isinstance(certificate, OneVsRestCertificate):
+    if isinstance(certificate, PartsCertificate):
         return replace(certificate, parts=tuple(_with_scales(part, scales) for part in certificate.parts))
     assert isinstance(certificate, OptimalityCertificate)
     return replace(certificate, scales=scales)

@@ -23,8 +23,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats
+from separatrix.certificates.data import MatchedRows, data_of
 from separatrix.certificates.exact import least_margin
-from separatrix.certificates.mistakes import KernelMistakesCertificate, MistakesCertificate
+from separatrix.certificates.mistakes import KernelMistakesCertificate, MistakesCertificate, Recorded
 from separatrix.certificates.rays import Rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Block, Design
@@ -162,21 +163,12 @@ def _certify(
 ) -> MistakesCertificate:
     separator, record = _best_separator(problem, state, radius, walk.status), state.record
     single = rule.update == "single"
-    return MistakesCertificate(
-        updates=state.updates - state.earlier,
-        earlier=state.earlier,
-        radius=radius,
-        rule=rule,
-        start=record.start,
-        coef=state.coef.copy(),
-        converged=walk.status is Status.CONVERGED,
-        fit_intercept=problem.design.virtual,
-        labels=problem.labels,
-        n_rows=problem.design.shape[0],
-        margin=separator.margin if separator.weights is not None else None,
-        separator=separator.weights,
-        history=record.updates.rows()[:, 1].astype(np.int64) if single and record.complete else None,
-    )
+    history = record.updates.rows()[:, 1].astype(np.int64) if single and record.complete else None
+    updates = state.updates - state.earlier if history is not None or not single else None
+    converged = walk.status is Status.CONVERGED
+    recorded = Recorded(record.start, state.coef.copy(), converged, updates, history, state.earlier)
+    rows = MatchedRows.of(data_of(problem.design, problem.labels, problem.y), problem.design, problem.y)
+    return MistakesCertificate.of(rows, rule, recorded, separator.weights)
 
 
 def _best_separator(problem: Problem, state: PerceptronState, radius: float, status: Status) -> Separator:
@@ -214,7 +206,7 @@ def _result(
     problem: Problem, options: PerceptronOptions, state: PerceptronState, walk: Run, certificate: MistakesCertificate
 ) -> FitResult:
     voters = state.updates + 1 if options.keep == "vote" else 0
-    stride = max(1, -(-certificate.n_rows * voters // VOTES_COUNTED))
+    stride = max(1, -(-certificate.data.rows * voters // VOTES_COUNTED))
     problem = problem if stride == 1 else problem.subsample(stride)
     coef, design, y, virtual = state.kept(), problem.design, problem.y, int(problem.design.virtual)
     row_scores = scores(design, state, options.tie)
@@ -223,7 +215,7 @@ def _result(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=walk.status,
-        message=run_message(walk.status, options, state, certificate, (wrong, len(y), certificate.n_rows)),
+        message=run_message(walk.status, options, state, certificate, (wrong, len(y), certificate.data.rows)),
         objective=float(problem.loss.value(row_scores, y).mean()),
         passes=walk.passes,
         seconds=walk.seconds,

@@ -317,8 +317,6 @@ def linear_result(
     design, virtual = problem.design, int(problem.design.virtual)
     coef = fit.coef
     intercept = coef[0] if virtual else np.zeros(coef.shape[1:])
-    labels, tol, dual = problem.labels, options.tol, fit.dual
-    certificate = OptimalityCertificate.of(problem, coef, fit.bound, labels=labels, tolerance=tol, dual=dual)
     return FitResult(
         coef=coef[virtual:].T if coef.ndim == 2 else coef[virtual:],
         intercept=np.asarray(intercept),
@@ -327,7 +325,7 @@ def linear_result(
         objective=fit.bound.primal,
         passes=fit.walk.passes,
         seconds=fit.walk.seconds,
-        certificate=replace(certificate, class_weights=problem.class_weights),
+        certificate=OptimalityCertificate.of(problem, coef, fit.bound, fit.dual),
         trace=fit.walk.trace(),
         facts={"gap": fit.bound.gap, "relative_gap": fit.bound.relative_gap, "rows": design.shape[0]},
         provenance={"names": list(design.names), "solver": fit.reason, **problem.penalty.options, **(provenance or {})},

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import EPSILON, Bools, Floats, Indices
+from separatrix.certificates.data import data_of
 from separatrix.certificates.least_squares import LeastSquaresCertificate, excess_squares
 from separatrix.certificates.overlap import rank_modulo
 from separatrix.design.base import Design
@@ -320,15 +321,13 @@ def least_squares_result(
     """Return the result of a least-squares fit: coef (p,) and a scalar intercept."""
     design, virtual = problem.design, int(problem.design.virtual)
     certificate = LeastSquaresCertificate(
-        fit_intercept=design.virtual,
+        data=data_of(design, weights=problem.weights is not None),
         coef=fit.coef,
-        n_rows=design.shape[0],
         rss=fit.rss,
         relative_excess=fit.relative_excess,
         aliased=fit.aliased,
         relations=fit.relations,
         independent=_independent_rows(problem, fit),
-        weighted=problem.weights is not None,
     )
     objective = fit.rss / (2.0 * problem.total_weight)
     return FitResult(

@@ -34,7 +34,7 @@ import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.certificates.data import weighted_rows
+from separatrix.certificates.data import checked_weights
 from separatrix.certificates.rays import Rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import one_blas_thread
@@ -398,8 +398,7 @@ def _problem(X: Any, y: Any, fit_intercept: bool, sample_weight: Any) -> Problem
     """Return the problem of the mean loss, whose total is minus the log-likelihood."""
     design = make_design(X, intercept=fit_intercept)
     classes = find_classes(y, design.shape[0])
-    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    weighted_rows(weights, design.shape[0])  # raises an error that names a weight that is none
+    weights = checked_weights(sample_weight, design.shape[0])
     if len(classes.values) == 2:
         return Problem(design, classes.signs(), Logistic(), weights=weights)
     return Problem(design, classes.codes, Softmax(), weights=weights)

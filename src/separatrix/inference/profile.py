@@ -28,6 +28,7 @@ import scipy.special
 
 from separatrix.arrays import Floats
 from separatrix.certificates.bias_reduction import BiasReductionCertificate, JeffreysPoint, jeffreys_point
+from separatrix.certificates.data import data_of
 from separatrix.errors import DataError, OptionError, SeparationError, counted
 from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.inference.basis import TINY, count_passes
@@ -246,15 +247,13 @@ def _result(
 ) -> FitResult:
     virtual = int(problem.design.virtual)
     certificate = BiasReductionCertificate(
+        data=data_of(problem.design, labels, problem.y, weights=problem.weights is not None),
         coef=coef,
-        fit_intercept=problem.design.virtual,
         loglik=point.loglik,
         penalised=point.penalised,
         distance=point.distance,
-        tolerance=max(DECREMENT_TOLERANCE, 1e-14 * abs(point.penalised)),
-        labels=labels,
     )
-    converged = certificate.verdict == "stationary"
+    converged = point.distance <= max(DECREMENT_TOLERANCE, 1e-14 * abs(point.penalised))
     outcome = "converged" if converged else "stopped before it was done"
     return FitResult(
         coef=coef[virtual:],

@@ -2,8 +2,7 @@
 
 `verify` re-checks both for a model of any kind.
 
-The rows are rebuilt from a table by the model's own encoding. The certificate is about the columns as fitted; in files
-of earlier releases these are divided by the scales in the model's options. For two classes it may have the other class
+The rows are rebuilt from a table by the model's own encoding. For two classes the certificate may have the other class
 as the positive one. Softmax coefficients may have been centred over the classes since, which changes no probability.
 
 A certificate of a kernel machine has coefficients of rows of the data by their index, the model has the support vectors
@@ -13,21 +12,20 @@ the widest margin is about a function up to a positive factor.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import Bools, Floats, Ints
-from separatrix.certificates.base import Certificate, CertifiedCoef, Check, OneVsRestCertificate, Verification
+from separatrix.arrays import Bools, Floats, Indices
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, PartsCertificate, Verification
+from separatrix.certificates.data import MatchedRows, match
 from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.mistakes import KernelMistakesCertificate
 from separatrix.certificates.optimality import KernelOptimalityCertificate
-from separatrix.certificates.parts import OneVsOneCertificate
-from separatrix.codec import Range, Shape, read
-from separatrix.design.build import RowSource, as_array, divide_columns
+from separatrix.design.build import RowSource, as_array
 from separatrix.design.kernel_matrix import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel
 from separatrix.errors import OptionError, counted
@@ -56,7 +54,7 @@ class NamedColumns(np.ndarray[Any, np.dtype[np.float64]]):
 
 
 class CertifiedRows(NamedTuple):
-    """Features (n, p), scaled as in the fit, the target (n,), and the sample weights (n,), if the fit had any.
+    """Features (n, p), the target (n,), and the sample weights (n,), if the fit had any.
 
     `same`: whether they are the rows of the fit, None if the model has no digest of these.
     """
@@ -66,44 +64,35 @@ class CertifiedRows(NamedTuple):
     weights: Any = None
     same: bool | None = None
 
-    def verify(self, certificate: Certificate, stated: object) -> CheckedCertificate:
-        """Check a certificate on the rows, and that its stated verdict is the one that its content implies."""
-        weights = {} if self.weights is None else {"sample_weight": self.weights}
-        checks = certificate.verify(self.X, self.y, **weights).checks
-        if stated != certificate.verdict:
-            detail = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
-            checks = (Check("verdict", False, detail), *checks)
-        return CheckedCertificate(certificate, Verification(checks))
+    def verify(self, certificate: Certificate) -> CheckedCertificate:
+        """Check a certificate on the rows."""
+        return CheckedCertificate(certificate, certificate.verify(self.X, self.y, self.weights))
 
 
-@dataclass(frozen=True)
-class CheckedCertificate:
+class CheckedCertificate(NamedTuple):
     """A certificate with all checks of it on some data."""
 
     certificate: Certificate
     verification: Verification
 
-    @property
-    def accepted(self) -> bool:
-        """Whether something was checked and nothing fails."""
-        return self.verification.holds and any(check.holds for check in self.verification.checks)
-
 
 @dataclass(frozen=True)
 class CheckedModel:
-    """The checked certificates of a model, the first with the check of its coefficients; true if all are accepted.
+    """The checked certificates of a model, the first with the check of its coefficients; true if all are proved.
 
-    `rows` is the number of rows checked, `same` whether they are those of the fit (None: not known).
+    `rows` is the number of rows checked, `same` whether they are those of the fit (None: not known). `uncovered` says
+    why the coefficients were not compared; it is empty if they were.
     """
 
     certificates: tuple[CheckedCertificate, ...]
     rows: int
     same: bool | None
+    uncovered: str
 
     @property
     def holds(self) -> bool:
-        """Whether every certificate is accepted."""
-        return all(each.accepted for each in self.certificates)
+        """Whether every certificate is proved."""
+        return all(each.verification.holds for each in self.certificates)
 
     def __bool__(self) -> bool:
         return self.holds
@@ -115,10 +104,9 @@ class CheckedModel:
     @property
     def notes(self) -> tuple[str, ...]:
         """Whether the rows are those of the fit and, if not, how to use those; and which parts were checked."""
-        unknown = self.certificates[0].verification.checks[-1].holds is None
         extent = "The certificate was checked, and the coefficients against it, not what else the file says."
-        if unknown:
-            extent = "Only the certificate was checked: neither the coefficients nor what else the file says."
+        if self.uncovered:
+            extent = f"Only the certificate was checked, not the coefficients: {self.uncovered}."
         return (*SAME_ROWS[self.same], extent)
 
 
@@ -146,56 +134,40 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Chec
         assert own.fitted is not None  # of an estimator
         result = own.fitted.result
         claims = [claim for claim in (result.certificate, result.overlap) if claim is not None]
-        return _checked_model(own, [rows.verify(claim, claim.verdict) for claim in claims], rows)
+        return _checked_model(own, list(map(rows.verify, claims)), rows)
     if sample_weight is not None:
         raise OptionError("sample_weight is for the fit of an estimator; a table has its weights in a column")
-    stated = [(own.evidence(), (own.certificate or {}).get("verdict"))]
     with open_for(own, X, y) as source:
-        return verify_table(own, stated, source)
+        return verify_table(own, [own.evidence()], source)
 
 
 def verify_table(
     model: Model,
-    stated: Sequence[tuple[Certificate, object]],
+    certificates: Sequence[Certificate],
     source: TableSource,
     storage: Storage = Storage(),  # noqa: B008  # frozen
 ) -> CheckedModel:
-    """Check certificates with their stated verdicts on a table, and a model's coefficients against the first."""
+    """Check certificates on a table, and a model's coefficients against the first."""
     known, target, _ = rows_of(model, source, model.encoding.missing)
     with storage.opened({}) as opened, opened.hold(model.encoding, known) as encoded:
-        own, digest, scales = target.select(encoded.kept), model.data.get("sha256"), scales_of(model)
+        own, digest = target.select(encoded.kept), model.data.get("sha256")
         same = None if digest is None else data_digest(encoded.stored, own.y) == digest
-        X = encoded.X if (scales == 1.0).all() else divide_columns(encoded.X, scales)
-        rows = CertifiedRows(named_columns(X, model.encoding.feature_names), own.y, own.weights, same)
-        return _checked_model(model, [rows.verify(each, verdict) for each, verdict in stated], rows)
+        rows = CertifiedRows(named_columns(encoded.X, model.encoding.feature_names), own.y, own.weights, same)
+        return _checked_model(model, list(map(rows.verify, certificates)), rows)
 
 
 def _checked_model(model: Model, checked: list[CheckedCertificate], rows: CertifiedRows) -> CheckedModel:
-    first, certificate = checked[0], checked[0].certificate
+    certificate, verification = checked[0]
     if model.kernel is None:
-        check = check_coefficients(model, certificate)
-    elif not first.verification.holds:
-        check = Check(NAME, None, "not compared, as the certificate does not hold on these rows")
+        check: Check | str = check_coefficients(model, certificate)
+    elif not verification.holds:
+        check = "the certificate is not proved on these rows"
     else:
         check = check_kernel(model.kernel, certificate, rows, model.options.get("keep"))
-    checks = Verification((*first.verification.checks, check))
-    return CheckedModel((CheckedCertificate(certificate, checks), *checked[1:]), len(rows.y), rows.same)
-
-
-def scales_of(model: Model) -> Floats:
-    """Return the scales by which the columns must be divided for the certificate: 1 if it knows them itself."""
-    width = len(model.encoding.feature_names)
-    if model.options.get("scales") is None or has_scales(model.certificate):
-        return np.ones(width)
-    kind = Annotated[Floats, Shape(width), Range(above=0.0)]
-    scales: Floats = read(kind, model.options["scales"], "options.scales")
-    return scales
-
-
-def has_scales(certificate: Mapping[str, Any] | None) -> bool:
-    """Tell whether a certificate, or a part of it, divides the columns itself."""
-    content = (certificate or {}).get("content", {})
-    return "scales" in content or any(map(has_scales, content.get("parts", ())))
+    if isinstance(check, str):
+        return CheckedModel(tuple(checked), len(rows.y), rows.same, check)
+    own = CheckedCertificate(certificate, replace(verification, checks=(*verification.checks, check)))
+    return CheckedModel((own, *checked[1:]), len(rows.y), rows.same, "")
 
 
 def named_columns(X: Any, names: tuple[str, ...]) -> Any:
@@ -207,11 +179,11 @@ def named_columns(X: Any, names: tuple[str, ...]) -> Any:
     return matrix
 
 
-def check_coefficients(model: Model, certificate: Certificate) -> Check:
-    """Check that a model's coefficients are those that its certificate is about; undecided if it is about none."""
+def check_coefficients(model: Model, certificate: Certificate) -> Check | str:
+    """Check that a model's coefficients are those that its certificate is about; if it is about none, return why."""
     certified = certificate.certified()
     if certified is None:
-        return Check(NAME, None, f"not covered: the proof of {certificate.kind} is about none of them")
+        return f"the {certificate.kind} certificate is about none of them"
     ordered = _reordered(certified, model.classes)
     if ordered is None:
         own, other = (
@@ -220,7 +192,7 @@ def check_coefficients(model: Model, certificate: Certificate) -> Check:
         )
         return Check(NAME, False, f"the certificate is of {own}, the model of {other}")
     claimed = np.column_stack([ordered.intercept, ordered.coef])
-    used = np.column_stack([model.intercept, model.coef * scales_of(model)])
+    used = np.column_stack([model.intercept, model.coef])
     if claimed.shape != used.shape:
         own, other = (
             f"{counted(len(each), 'score')} of {counted(each.shape[1], 'coefficient')}" for each in (claimed, used)
@@ -234,7 +206,7 @@ def check_coefficients(model: Model, certificate: Certificate) -> Check:
     wrong = differs & ~np.asarray(other_kinds)[:, np.newaxis]
     if wrong.any():
         return Check(NAME, False, _first_difference(model, used, claimed, wrong))
-    return Check(NAME, None, f"not covered: it is of the last weights of a run, and the model keeps the {keep}")
+    return f"the certificate is about the last weights of a run, and the model keeps the {keep}"
 
 
 def _shifted(model: Model, claimed: Floats) -> Iterator[Floats]:
@@ -273,51 +245,41 @@ def _first_difference(model: Model, used: Floats, claimed: Floats, differs: Bool
     score, place = (int(index[0]) for index in np.nonzero(differs))
     name = "the intercept" if place == 0 else f"that of {model.encoding.feature_names[place - 1]!r}"
     of_class = f" of {(model.classes or ())[score]!r}" if len(used) > 1 else ""
-    unit = 1.0 if place == 0 else scales_of(model)[place - 1]
-    numbers = (
-        f"{used[score, place] / unit:.10g} in the model and {claimed[score, place] / unit:.10g} by the certificate"
-    )
+    numbers = f"{used[score, place]:.10g} in the model and {claimed[score, place]:.10g} by the certificate"
     return f"{name}{of_class} is {numbers}, and {counted(int(differs.sum()), 'number')} of {used.size:,} differ so"
 
 
 class CertifiedFunction(NamedTuple):
-    """Σ coef_j k(x, x_j) + intercept over `rows` among the `own` rows of the data, which were `n_rows` in the fit.
+    """Σ coef_j k(x, x_j) + intercept over some rows of the data.
 
     `kept` is the option `keep` of a perceptron that it is the result of; with `scaled` it is known up to a factor.
     """
 
     kernel: Kernel
-    rows: Ints
+    rows: Indices
     coef: Floats
     intercept: float
-    n_rows: int
-    own: Ints
     kept: str | None = None
     scaled: bool = False
 
     def scores(self, X: Any, used: Floats) -> Floats:
         """Return the scores (n,) of rows; a function up to a factor has that of the scores `used` (n,)."""
-        places = self.own[self.rows]
-        values = kernel_scores(self.kernel, X, X[places], places, self.coef[np.newaxis])[:, 0] + self.intercept
+        values = kernel_scores(self.kernel, X, X[self.rows], self.rows, self.coef[np.newaxis])[:, 0] + self.intercept
         if not self.scaled:
             return np.asarray(values)
         return np.asarray(values * max(float(used @ values) / float(values @ values), 0.0))
 
 
-def check_kernel(model: KernelExpansion, certificate: Certificate, data: CertifiedRows, keep: Any) -> Check:
-    """Check that the scores of a model are those of the certified functions; undecided if they are not comparable."""
+def check_kernel(model: KernelExpansion, certificate: Certificate, data: CertifiedRows, keep: Any) -> Check | str:
+    """Check that the scores of a model are those of the certified functions; if they are not comparable, return why."""
     rows = by_rows(as_array(data.X))
-    functions = list(_functions(certificate, np.arange(rows.shape[0]), np.asarray(data.y)))
+    functions = list(_functions(certificate, match(certificate.data, data.X, data.y, data.weights)))
     used = np.column_stack([machine.scores(rows) for machine in model.machines])
     if len(functions) != used.shape[1]:
         count = counted(len(functions), "function")
         return Check(NAME, False, f"the certificate is of {count}, the model of {used.shape[1]}")
-    if any(each.n_rows != len(each.own) for each in functions):
-        return Check(NAME, None, "not covered: the certificate leaves rows of weight 0 out, or is of other rows")
     if any(each.kept not in {None, keep} for each in functions):
-        return Check(
-            NAME, None, f"not covered: it is of the last coefficients of a run, and the model keeps the {keep}"
-        )
+        return f"the certificate is about the last coefficients of a run, and the model keeps the {keep}"
     claimed = np.column_stack([each.scores(rows, own) for each, own in zip(functions, used.T, strict=True)])
     error, largest = float(np.abs(used - claimed).max()), float(np.abs(claimed).max())
     support = counted(model.support, "support vector")
@@ -325,21 +287,18 @@ def check_kernel(model: KernelExpansion, certificate: Certificate, data: Certifi
     return Check(NAME, error <= ROUNDING * largest, detail)
 
 
-def _functions(certificate: Certificate, own: Ints, y: NDArray[Any]) -> Iterator[CertifiedFunction]:
-    """Yield the functions that a certificate is about, for some rows of the data, by their index; none of others."""
-    if isinstance(certificate, OneVsRestCertificate):
-        for part in certificate.parts:
-            yield from _functions(part, own, y)
-    elif isinstance(certificate, OneVsOneCertificate):
-        for pair, part in zip(certificate.pairs, certificate.parts, strict=True):
-            yield from _functions(part, own[np.logical_or(*(y[own] == label for label in pair))], y)
+def _functions(certificate: Certificate, rows: MatchedRows) -> Iterator[CertifiedFunction]:
+    """Yield the functions that a certificate of matched rows is about, by the rows of the data; none of others."""
+    if isinstance(certificate, PartsCertificate):
+        for k, part in enumerate(certificate.parts):
+            yield from _functions(part, rows.part(k))
     elif isinstance(certificate, KernelOptimalityCertificate):
-        parts = certificate.rows, certificate.multipliers, certificate.intercept
-        yield CertifiedFunction(certificate.kernel, *parts, certificate.shape[0], own)
+        own = rows.original(certificate.rows)
+        yield CertifiedFunction(certificate.kernel, own, certificate.multipliers, certificate.intercept)
     elif isinstance(certificate, KernelCertificate):
-        parts = certificate.rows, certificate.coef, certificate.intercept
-        yield CertifiedFunction(certificate.kernel, *parts, certificate.n_rows, own, scaled=True)
+        own = rows.original(certificate.rows)
+        yield CertifiedFunction(certificate.kernel, own, certificate.coef, certificate.intercept, scaled=True)
     elif isinstance(certificate, KernelMistakesCertificate):
-        rows, intercept = np.flatnonzero(certificate.coef), float(certificate.coef.sum()) * certificate.fit_intercept
-        parts = rows, certificate.coef[rows], intercept
-        yield CertifiedFunction(certificate.kernel, *parts, certificate.shape[0], own, kept="last")
+        used = np.flatnonzero(certificate.coef)
+        intercept = float(certificate.coef.sum()) * certificate.data.intercept
+        yield CertifiedFunction(certificate.kernel, rows.original(used), certificate.coef[used], intercept, kept="last")

@@ -12,7 +12,7 @@ from functools import singledispatch
 from typing import Literal
 
 from separatrix import losses
-from separatrix.certificates.base import Certificate, OneVsRestCertificate
+from separatrix.certificates.base import OPTIMAL_GAP, Certificate, PartsCertificate
 from separatrix.certificates.generative import GenerativeCertificate
 from separatrix.certificates.least_squares import LeastSquaresCertificate
 from separatrix.certificates.mistakes import MistakesCertificate
@@ -54,14 +54,14 @@ def findings_of(trained: TrainedModel, diagnosis: Diagnosis | None = None) -> tu
 
 
 def _findings(certificate: Certificate) -> Iterator[Finding]:
-    if not isinstance(certificate, OneVsRestCertificate):
+    if not isinstance(certificate, PartsCertificate):
         for question, (word, reason) in zip(QUESTIONS, _answers(certificate), strict=True):
             yield Finding(question, word, (reason,))
         return
     for question, answers in zip(QUESTIONS, zip(*map(_answers, certificate.parts), strict=True), strict=True):
         mixed = len({word for word, _ in answers}) > 1
         evidence = [f"{word}: {reason}" if mixed else reason for word, reason in answers]
-        shown = zip(certificate.classes[:CLASSES_SHOWN], evidence, strict=False)
+        shown = zip(certificate.data.labels[:CLASSES_SHOWN], evidence, strict=False)
         lines = [f"{label!r} against the rest: {line}" for label, line in shown]
         if len(evidence) > CLASSES_SHOWN:
             lines.append(f"… and {len(evidence) - CLASSES_SHOWN:,} more classes")
@@ -106,13 +106,13 @@ def _(certificate: OptimalityCertificate) -> tuple[Answer, Answer, Answer]:
 def _unique(certificate: OptimalityCertificate) -> Answer:
     if certificate.l1_ratio == 1.0:
         return "not known", "an L1 penalty is not strictly convex, and uniqueness was not checked"
-    certain = certificate.loss in CURVED or not certificate.fit_intercept
+    certain = certificate.loss in CURVED or not certificate.data.intercept
     rest = "" if certain else "; the intercept may not be unique"
     return "yes", f"the L2 part of the penalty is strictly convex, so no other weights fit equally well{rest}"
 
 
 def _optimal(certificate: OptimalityCertificate) -> Answer:
-    tolerance, gap = f"tolerance {certificate.tolerance:.2g}", certificate.relative_gap
+    tolerance, gap = f"tolerance {OPTIMAL_GAP:g}", certificate.relative_gap
     if certificate.verdict != "optimal":
         return "no", f"the objective may be up to {gap:.2g} above its minimum, relatively ({tolerance})"
     if gap <= EPSILON:

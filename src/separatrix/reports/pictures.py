@@ -22,7 +22,6 @@ from xml.etree import ElementTree
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import INTERCEPT, make_design
 from separatrix.design.encode.encoding import encode_source
@@ -367,10 +366,7 @@ def trace_pictures(trained: TrainedModel) -> Iterator[Picture]:
     """Draw the convergence of a fit that took more than one step, of at most as many classes as there are colours."""
     result, most = trained.fitted.result, len(COLOURS)
     left = max(0, len(result.parts) - most)
-    if left and isinstance(result.certificate, OneVsRestCertificate):
-        certificate = result.certificate
-        fewer = replace(certificate, classes=certificate.classes[:most], parts=certificate.parts[:most])
-        result = replace(result, parts=result.parts[:most], certificate=fewer)
+    result = replace(result, parts=result.parts[:most])
     steps = [part.trace.steps for part in result.parts] or [result.trace.steps]
     kinds = [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps)]
     if not kinds or max(len(each["passes"]) for each in steps) < 2:

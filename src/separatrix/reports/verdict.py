@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import Floats
-from separatrix.certificates.base import Certificate, OneVsRestCertificate, Verification
-from separatrix.certificates.parts import PairsCertificate
+from separatrix.arrays import Floats, Indices
+from separatrix.certificates.base import Certificate, PartsCertificate, Verification
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.rendering.text import entry, wrapped
 
-Separability = SeparabilityCertificate | OneVsRestCertificate | PairsCertificate
 LABEL_WIDTH = 15
 NAMES_SHOWN = 8  # of columns, rows or classes; the rest are counted
 MLE = "the maximum likelihood estimate of a logistic regression"
@@ -65,10 +63,10 @@ class Verdict:
     @property
     def decided(self) -> bool:
         """Whether every question has an answer whose proof holds."""
-        return all(each.certificate.reason is None and each.verification.holds for each in self.questions)
+        return all(each.verification.holds for each in self.questions)
 
 
-def make_verdict(source: str, target: str, certificate: Separability, X: Floats, y: Any) -> Verdict:
+def make_verdict(source: str, target: str, certificate: Certificate, X: Floats, y: Any) -> Verdict:
     """Return the record of a certificate, verified on its data."""
     labels, counts = np.unique(y, return_counts=True)
     questions = tuple(_questions(certificate, X, np.asarray(y)))
@@ -77,18 +75,15 @@ def make_verdict(source: str, target: str, certificate: Separability, X: Floats,
         target=target,
         classes=tuple(zip(labels.tolist(), counts.tolist(), strict=True)),
         columns=X.shape[1],
-        intercept=questions[0].certificate.fit_intercept,
+        intercept=certificate.data.intercept,
         certificate=certificate,
         questions=questions,
     )
 
 
-def with_names(certificate: Separability, names: tuple[str, ...]) -> Separability:
-    """Return the certificate with names for its columns, the intercept included."""
-    if isinstance(certificate, SeparabilityCertificate):
-        return replace(certificate, names=names)
-    parts = tuple(replace(part, names=names) for part in certificate.parts if isinstance(part, SeparabilityCertificate))
-    return replace(certificate, parts=parts)
+def with_names(certificate: Certificate, names: tuple[str, ...]) -> Certificate:
+    """Return the certificate with names for its columns."""
+    return certificate.about(replace(certificate.data, columns=names))
 
 
 def verdict_dict(verdict: Verdict) -> dict[str, Any]:
@@ -122,29 +117,31 @@ def verdict_dict(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _questions(certificate: Separability, X: Floats, y: NDArray[Any]) -> Iterator[Question]:
+def _questions(certificate: Certificate, X: Floats, y: NDArray[Any]) -> Iterator[Question]:
+    data, everyone = certificate.data, np.arange(len(y))
     if isinstance(certificate, SeparabilityCertificate):
-        yield _question(" against ".join(map(str, certificate.classes[::-1])), certificate, X, y, None)
-    elif isinstance(certificate, OneVsRestCertificate):
-        for label, part in zip(certificate.classes, certificate.parts, strict=True):
-            assert isinstance(part, SeparabilityCertificate)
-            yield _question(f"{label} against the rest", part, X, y == label, None)
-    else:
-        for part in certificate.parts:
-            own = np.logical_or(*(y == label for label in part.classes))
-            yield _question(f"{part.classes[1]} against {part.classes[0]}", part, X, y, own)
+        yield _question(" against ".join(map(str, data.labels[::-1])), certificate, X, y, everyone)
+        return
+    assert isinstance(certificate, PartsCertificate)
+    for part in certificate.parts:
+        assert isinstance(part, SeparabilityCertificate)
+        if data.scheme == "one-vs-rest":
+            yield _question(f"{part.data.labels[0]} against the rest", part, X, y, everyone)
+        else:
+            first, second = part.data.labels
+            yield _question(f"{second} against {first}", part, X, y, np.flatnonzero((y == first) | (y == second)))
 
 
-def _question(title: str, certificate: SeparabilityCertificate, X: Floats, y: NDArray[Any], own: Any) -> Question:
-    verification = certificate.verify(X, y, own)
+def _question(title: str, certificate: SeparabilityCertificate, X: Floats, y: NDArray[Any], own: Indices) -> Question:
+    rows = (X, y) if len(own) == len(y) else (X[own], y[own])
+    verification = certificate.verify(*rows)
     margin, pinned, left = None, (), 0
-    if certificate.reason is None and verification.holds:
-        left = len(certificate.left_rows(X, y, own))
+    if verification.holds:
+        left = len(certificate.left_rows(*rows))
         if certificate.weights is not None:
-            margin, nearest = certificate.least_margin(X, y, own)
-            pinned = tuple(nearest.tolist())
-    rows = len(y) if own is None else int(own.sum())
-    return Question(title, certificate, verification, rows, left, margin, pinned)
+            margin, nearest = certificate.least_margin(*rows)
+            pinned = tuple(own[nearest].tolist())
+    return Question(title, certificate, verification, len(own), left, margin, pinned)
 
 
 def render_verdict(verdict: Verdict) -> str:
@@ -226,7 +223,7 @@ def _run_off(certificate: SeparabilityCertificate) -> str:
 
 def _proof(question: Question) -> str:
     certificate = question.certificate
-    if certificate.reason is not None:
+    if certificate.undecided:
         return "none"
     pieces = []
     if certificate.weights is not None:

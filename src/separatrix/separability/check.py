@@ -17,20 +17,20 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from separatrix.arrays import Bools, Floats, Indices
-from separatrix.certificates.base import Certificate, OneVsRestCertificate
-from separatrix.certificates.data import weighted_rows
+from separatrix.arrays import Floats, Indices
+from separatrix.certificates.base import Certificate, PartsCertificate
+from separatrix.certificates.data import checked_weights, data_of, require_finite
 from separatrix.certificates.margin import KernelCertificate, least_margin_bound
-from separatrix.certificates.parts import PairsCertificate
 from separatrix.certificates.rays import Rays
-from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, require_finite
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
-from separatrix.errors import DataError, OverlapError, require_choice
+from separatrix.errors import OverlapError, require_choice
 from separatrix.fit.convex import ConvexFit
 from separatrix.fit.labels import known_labels
 from separatrix.fit.result import Status
 from separatrix.fit.run import Watch
+from separatrix.numerics import distinct
 from separatrix.problem import Problem
 from separatrix.separability.search.divergence import find_divergence
 from separatrix.separability.search.search import Optimum, Separation, find_separation
@@ -70,7 +70,7 @@ def check_separability(
     sample_weight: Any = None,
     multiclass: Multiclass,
     watch: Watch | None = None,
-) -> SeparabilityCertificate | OneVsRestCertificate | PairsCertificate: ...
+) -> SeparabilityCertificate | PartsCertificate: ...
 
 
 @overload
@@ -82,7 +82,7 @@ def check_separability(
     sample_weight: Any = None,
     multiclass: Multiclass = "softmax",
     map: Any,
-) -> MappedCertificate: ...
+) -> SeparabilityCertificate | PartsCertificate: ...
 
 
 @overload
@@ -142,56 +142,58 @@ def check_separability(  # noqa: PLR0913  # every parameter is a keyword that us
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     design = make_design(X, intercept=fit_intercept, names=names)
     require_finite(design)
-    used = weighted_rows(sample_weight, design.shape[0])
-    if not used.any():
-        raise DataError("every row has weight 0; at least one must count")
-    labels = known_labels(y, design.shape[0], used)
-    classes = np.unique(labels[used])
-    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    plain = tuple(classes.tolist())
-    if len(plain) <= 2 or multiclass == "softmax":
-        return certify_rows(design, codes, plain, used, watch=watch)
-    if multiclass == "one_vs_rest":
-        each = ((codes == code).astype(np.intp) for code in range(len(plain)))
-        parts = (certify_rows(design, own, (False, True), used, watch=watch) for own in each)
-        return OneVsRestCertificate(plain, tuple(parts), True)
-    pairs = tuple(combinations(range(len(plain)), 2))
-    parts = (
-        certify_rows(design, (codes == b) * 1, (plain[a], plain[b]), used & np.isin(codes, (a, b)), watch=watch)
-        for a, b in pairs
-    )
-    return PairsCertificate(tuple(parts))
+    weights, n = checked_weights(sample_weight, design.shape[0]), design.shape[0]
+    used = np.ones(n, dtype=np.bool_) if weights is None else weights > 0.0
+    values, codes = distinct(known_labels(y, n, used)[used])
+    design, labels = design if used.all() else design.select(used), tuple(values.tolist())
+    if len(labels) <= 2 or multiclass == "softmax":
+        certificate: Certificate = certify_rows(design, codes, labels, watch=watch)
+    elif multiclass == "one_vs_rest":
+        targets = [((codes == code).astype(np.intp), (None, label)) for code, label in enumerate(labels)]
+        parts = [certify_rows(design, own, pair, watch=watch) for own, pair in targets]
+        certificate = PartsCertificate.of(parts, labels, "one-vs-rest")
+    else:
+        parts = [_certify_pair(design, codes, labels, pair, watch) for pair in combinations(range(len(labels)), 2)]
+        certificate = PartsCertificate.of(parts, labels, "pairs")
+    return certificate.about(replace(certificate.data, rows=n, weights=weights is not None))
+
+
+def _certify_pair(
+    design: Design, codes: Indices, labels: tuple[Any, ...], pair: tuple[int, int], watch: Watch | None
+) -> SeparabilityCertificate:
+    """Return the certificate of the rows of two classes."""
+    first, second = pair
+    own = (codes == first) | (codes == second)
+    of_second = (codes[own] == second).astype(np.intp)
+    return certify_rows(design.select(own), of_second, (labels[first], labels[second]), watch=watch)
 
 
 def certify_rows(
     design: Design,
     codes: Indices,
-    classes: tuple[Any, ...],
-    used: Bools,
+    labels: tuple[Any, ...],
     hint: Floats | Optimum | None = None,
     watch: Watch | None = None,
 ) -> SeparabilityCertificate:
-    """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary, or an optimum."""
-    rays = Rays(design, codes, len(classes))
-    places = rays.places_of(used)
-    return _certificate(rays, places, find_separation(rays, places, hint, watch), classes, used)
+    """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary, or an optimum.
+
+    Of two labels, the first is None for one class against the rest.
+    """
+    rays = Rays(design, codes, len(labels))
+    return _certificate(rays, find_separation(rays, np.arange(rays.count), hint, watch), labels)
 
 
-def _certificate(
-    rays: Rays, places: Indices, separation: Separation, classes: tuple[Any, ...], used: Bools
-) -> SeparabilityCertificate:
-    design = rays.design
+def _certificate(rays: Rays, separation: Separation, labels: tuple[Any, ...]) -> SeparabilityCertificate:
+    targets = np.where(rays.codes == 1, 1.0, -1.0) if len(labels) == 2 else rays.codes - (len(labels) == 1)
+    diverging = None if separation.direction is None else find_divergence(rays, np.arange(rays.count), separation)
     return SeparabilityCertificate(
-        classes=classes,
-        names=design.names,
-        fit_intercept=design.virtual,
-        n_rows=design.shape[0],
+        data=data_of(rays.design, labels, targets),
         n_left=len(separation.remaining),
+        undecided=separation.reason is not None,
         weights=separation.direction,
         proof=separation.proof,
-        divergence=None if separation.direction is None else find_divergence(rays, places, separation),
-        weighted=not bool(used.all()),
-        reason=separation.reason,
+        divergence=diverging,
+        reason=separation.reason or "",
         clashes=separation.pair_overlaps,
     )
 
@@ -204,20 +206,18 @@ def check_existence(
     If given, a fit of the rows tells where to search: a total loss below log 2 classifies every row correctly, so its
     coefficients prove complete separation; the residuals of an optimum are the multipliers of a proof of overlap.
     """
-    design, classes = problem.design, labels if labels[0] is not None else (False, True)
-    several = problem.loss.target == "classes"
+    design, several = problem.design, problem.loss.target == "classes"
     codes = problem.y if several else (problem.y > 0.0).astype(np.intp)
-    used = np.ones(design.shape[0], dtype=np.bool_)
     if fit is None:
-        return certify_rows(design, codes, classes, used, watch=watch)
+        return certify_rows(design, codes, labels, watch=watch)
     weights = (fit.coef[:, 1:] - fit.coef[:, :1]).T.ravel() if several else fit.coef
     if fit.walk.status is Status.SEPARATED:
-        rays, exact = Rays(design, codes, len(classes)), tuple(map(Fraction, weights.tolist()))
-        places = rays.places_of(used)
+        rays, exact = Rays(design, codes, len(labels)), tuple(map(Fraction, weights.tolist()))
+        places = np.arange(rays.count)
         if (rays.signs(exact, places) > 0).all():
-            return _certificate(rays, places, Separation(exact, places[:0]), classes, used)
+            return _certificate(rays, Separation(exact, places[:0]), labels)
     hint = Optimum(weights, problem.weights) if fit.walk.status is Status.OPTIMAL else weights
-    return certify_rows(design, codes, classes, used, hint, watch)
+    return certify_rows(design, codes, labels, hint, watch)
 
 
 def describe_divergence(existence: SeparabilityCertificate) -> str:
@@ -232,10 +232,8 @@ def describe_divergence(existence: SeparabilityCertificate) -> str:
 def check_signs(
     design: Design, signs: Floats, labels: tuple[Any, Any], hint: Floats | None = None
 ) -> SeparabilityCertificate:
-    """Return whether rows of signs ±1 can be separated; one class against the rest has labels False and True."""
-    classes = labels if labels[0] is not None else (False, True)
-    codes = (signs > 0.0).astype(np.intp)
-    return certify_rows(design, codes, classes, np.ones(len(signs), dtype=np.bool_), hint)
+    """Return whether rows of signs ±1 can be separated; of one class against the rest, the first label is None."""
+    return certify_rows(design, (signs > 0.0).astype(np.intp), labels, hint)
 
 
 def float_separator(design: Design, signs: Floats, certificate: SeparabilityCertificate) -> Floats | None:
@@ -254,15 +252,10 @@ def overlap_error(labels: tuple[Any, Any], certificate: SeparabilityCertificate)
     """Return the error for rows that cannot be separated, with the proof."""
     negative, positive = labels
     if certificate.verdict == "separable":
-        certificate = replace(certificate, reason=THIN)
-    proof: Certificate = certificate
-    between = f"{negative!r} and {positive!r}"
-    if negative is None:
-        between = f"class {positive!r} and the rest"
-        proof = OneVsRestCertificate((positive,), (certificate,), indicators=True)
+        certificate = replace(certificate, undecided=True, reason=THIN)
+    between = f"class {positive!r} and the rest" if negative is None else f"{negative!r} and {positive!r}"
     if certificate.verdict == "undecided":
-        return OverlapError(f"no halfspace was found that separates {between}: {certificate.reason}; {REMEDY}", proof)
-    return OverlapError(
-        f"no halfspace separates {between}: {REASONS[certificate.verdict]} (error.certificate proves it); {REMEDY}",
-        proof,
-    )
+        message = f"no halfspace was found that separates {between}: {certificate.reason}"
+    else:
+        message = f"no halfspace separates {between}: {REASONS[certificate.verdict]} (error.certificate proves it)"
+    return OverlapError(f"{message}; {REMEDY}", certificate)

@@ -16,16 +16,18 @@ not square, not symmetric, or not positive semidefinite.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
+import scipy.linalg
 
 from separatrix.arrays import Floats
-from separatrix.certificates.base import Certificate
-from separatrix.certificates.data import NEGATIVE_EIGENVALUE, least_eigenvalue, weighted_rows
+from separatrix.certificates.base import Certificate, PartsCertificate
+from separatrix.certificates.data import MatchedRows, data_of, mapped_rows, require_finite
 from separatrix.certificates.margin import KernelCertificate, MarginCertificate
-from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, mapped_rows, require_finite
-from separatrix.design.build import as_array, column_names, make_design, row_radius
+from separatrix.certificates.separability import SeparabilityCertificate
+from separatrix.certificates.spaces import KernelSpace
+from separatrix.design.build import as_array, make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows
 from separatrix.design.kernels import CustomKernel, Kernel, Precomputed, make_kernel
 from separatrix.design.maps import FeatureMap
@@ -34,6 +36,8 @@ from separatrix.fit.labels import binary_signs
 from separatrix.separability.check import Multiclass, check_separability
 from separatrix.separability.margin import MarginOptions, fit_max_margin
 
+SAMPLE_ROWS = 1000  # rows on which the kernel matrix is shown to be positive semidefinite
+NEGATIVE_EIGENVALUE = {4: 1e-5, 8: 1e-8}  # by bytes per number: rounding error of eigenvalues relative to the largest
 MOST_COMPARED = 1000  # rows on which a kernel function's symmetry is checked
 SYMMETRIC = 1e-6  # relative to the largest entry
 MOST_ROWS = 4000  # whose matrix and eigenvectors are computed
@@ -58,13 +62,20 @@ def with_scale(kernel: Kernel, X: Any) -> Kernel:
         rows = X[:MOST_COMPARED]
         refuse_asymmetric(fixed(rows, rows), fixed.name)
     if not fixed.is_inner_product or isinstance(kernel, Precomputed):
-        least, count = least_eigenvalue(fixed, by_rows(X))
+        least, count = _least_eigenvalue(fixed, by_rows(X))
         if least < -NEGATIVE_EIGENVALUE[4 if X.dtype == np.float32 else 8]:
             raise DataError(
                 f"the {kernel.name} kernel is no inner product on these rows: the least eigenvalue of its matrix is"
                 f" {least:.3g} of the largest, on {count:,} rows; choose other parameters or another kernel"
             )
     return fixed
+
+
+def _least_eigenvalue(kernel: Kernel, X: Any) -> tuple[float, int]:
+    """Return the least eigenvalue of the kernel matrix over the largest, and the number of rows sampled for it."""
+    rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], SAMPLE_ROWS)).astype(np.int64))
+    values = scipy.linalg.eigvalsh(KernelSpace(kernel, X.astype(np.float64)).values(rows)[rows])
+    return float(values[0] / max(abs(values[-1]), np.finfo(np.float64).tiny)), len(rows)
 
 
 def refuse_asymmetric(matrix: Any, name: str) -> None:
@@ -99,16 +110,11 @@ def check_kernel(X: Any, y: Any, kernel: Any, fit_intercept: bool = True) -> Ker
         multipliers = _multipliers(features, signs, labels, fit_intercept)
     coef = multipliers * signs
     scores = matrix @ coef
-    return KernelCertificate.of(
-        fixed,
-        rows,
-        y,
-        labels,
-        coef=coef,
-        intercept=-0.5 * float(scores[signs > 0.0].min() + scores[signs < 0.0].max()) if fit_intercept else 0.0,
-        multipliers=multipliers,
-        fit_intercept=fit_intercept,
-    )
+    intercept = -0.5 * float(scores[signs > 0.0].min() + scores[signs < 0.0].max()) if fit_intercept else 0.0
+    design = make_design(rows, intercept=False)
+    data = replace(data_of(design, labels, signs), intercept=fit_intercept, kernel=cast("Any", fixed))
+    matched = replace(MatchedRows.of(data, design, signs), X=rows)
+    return KernelCertificate.of(matched, coef=coef, intercept=intercept, multipliers=multipliers)
 
 
 def _equal_rows(matrix: Floats, signs: Floats) -> Floats | None:
@@ -185,14 +191,16 @@ def fit_map(map: Any, X: Any, y: Any) -> FeatureMap:
 
 def check_in_space(
     X: Any, y: Any, map: Any, kernel: Any, fit_intercept: bool, sample_weight: Any, multiclass: Multiclass
-) -> MappedCertificate | KernelCertificate:
+) -> Certificate:
     """Return whether labelled rows can be separated after a map, or in the feature space of a kernel."""
     if kernel is not None:
         if map is not None or sample_weight is not None or multiclass != "softmax":
             raise OptionError("kernel= goes with neither map=, sample_weight= nor multiclass=; give it by itself")
         return check_kernel(X, y, kernel, fit_intercept)
     mapped = certify_mapped(X, y, fit_map(map, X, y), fit_intercept, sample_weight, multiclass)
-    return replace(mapped, widest=_widest_margin(X, y, mapped, fit_intercept, sample_weight))
+    if not isinstance(mapped, SeparabilityCertificate) or sample_weight is not None:
+        return mapped
+    return replace(mapped, widest=_widest_margin(X, y, mapped))
 
 
 def certify_mapped(
@@ -202,36 +210,35 @@ def certify_mapped(
     fit_intercept: bool = True,
     sample_weight: Any = None,
     multiclass: Multiclass = "softmax",
-) -> MappedCertificate:
+) -> SeparabilityCertificate | PartsCertificate:
     """Return the verdict on the rows after a fitted map, without the margin."""
-    names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-    rows = mapped_rows(X, feature_map)
-    certificate: Certificate = check_separability(
-        rows, y, fit_intercept=fit_intercept, sample_weight=sample_weight, multiclass=multiclass
+    names = tuple(str(name) for name in X.columns) if hasattr(X, "columns") else None
+    certificate = check_separability(
+        mapped_rows(X, feature_map),
+        y,
+        fit_intercept=fit_intercept,
+        sample_weight=sample_weight,
+        multiclass=multiclass,
     )
     if isinstance(certificate, SeparabilityCertificate) and not feature_map.exact:
         certificate = replace(certificate, divergence=None)  # it rests on equalities that other last digits would break
-    return MappedCertificate(feature_map, column_names(feature_map.inputs, names), certificate)
+    changed: Any = {"width": feature_map.inputs, "columns": names, "map": feature_map}
+    return certificate.about(replace(certificate.data, **changed))
 
 
-def _widest_margin(
-    X: Any, y: Any, mapped: MappedCertificate, fit_intercept: bool, sample_weight: Any
-) -> MarginCertificate | None:
+def _widest_margin(X: Any, y: Any, mapped: SeparabilityCertificate) -> MarginCertificate | None:
     """Return the widest margin of two classes; None if there is none, or floats show none."""
-    verdict, labels = mapped.separability, np.asarray(y)
-    if not isinstance(verdict, SeparabilityCertificate) or verdict.verdict != "separable" or len(verdict.classes) != 2:
+    feature_map, data = mapped.data.map, mapped.data
+    assert feature_map is not None
+    if mapped.verdict != "separable" or data.task != "two":
         return None
-    if not weighted_rows(sample_weight, len(labels)).all():
-        return None
-    negative, positive = verdict.classes
-    signs = np.where(labels == positive, 1.0, -1.0)
-    design = make_design(mapped_rows(X, mapped.map), intercept=fit_intercept)
+    signs = np.where(np.asarray(y) == data.labels[1], 1.0, -1.0)
+    design = make_design(mapped_rows(X, feature_map), intercept=data.intercept)
     try:
-        result = fit_max_margin(design, signs, MAP_MARGIN, labels=(negative, positive))
+        widest = fit_max_margin(design, signs, MAP_MARGIN, labels=(data.labels[0], data.labels[1])).certificate
     except OverlapError:
         return None
-    widest = result.certificate
     assert isinstance(widest, MarginCertificate)
-    if mapped.map.exact:
-        return widest
-    return replace(widest, lower=widest.lower * (1.0 - ROUNDED), upper=widest.upper * (1.0 + ROUNDED))
+    allowance = 0.0 if feature_map.exact else ROUNDED
+    lower, upper = widest.lower * (1.0 - allowance), widest.upper * (1.0 + allowance)
+    return replace(widest, data=data, lower=lower, upper=upper)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.separability import MappedCertificate
+from separatrix.certificates.base import Certificate
 from separatrix.design.build import largest_entry, make_design
 from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import PolynomialMap, SquaredDistanceMap, count_products
@@ -69,7 +69,7 @@ class LiftStep:
 
     degree: int
     features: int
-    certificate: MappedCertificate
+    certificate: Certificate
 
     @property
     def verdict(self) -> str:
@@ -86,7 +86,7 @@ class Lift:
     message: str
 
     @property
-    def certificate(self) -> MappedCertificate:
+    def certificate(self) -> Certificate:
         return self.steps[-1].certificate
 
     def __str__(self) -> str:

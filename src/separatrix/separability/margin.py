@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
+from separatrix.certificates.data import data_of
 from separatrix.certificates.exact import least_margin
 from separatrix.certificates.margin import MarginCertificate, margin_bounds
 from separatrix.design.base import Design
@@ -108,18 +109,11 @@ def margin_result(
     lower, upper = margin_bounds(design, signs, coef, rows, finished.dual[rows])
     if not (lower > 0.0 and np.isfinite(coef).all()):
         return None
+    data, multipliers = data_of(design, labels, signs), finished.dual[rows]
     certificate = MarginCertificate(
-        coef=coef,
-        lower=lower,
-        upper=upper,
-        rows=rows,
-        multipliers=finished.dual[rows],
-        fit_intercept=design.virtual,
-        labels=labels,
-        n_rows=design.shape[0],
-        tolerance=options.tol,
+        data=data, coef=coef, lower=lower, upper=max(lower, upper), rows=rows, multipliers=multipliers
     )
-    optimal = certificate.verdict == "widest margin"
+    optimal = certificate.relative_gap <= options.tol
     reached = Status.STALLED if finished.status is Status.OPTIMAL else finished.status
     status = Status.OPTIMAL if optimal else reached
     virtual = int(design.virtual)

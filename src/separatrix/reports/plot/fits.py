@@ -72,7 +72,7 @@ def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
         raise OptionError(
             f"the fit kept none of {', '.join(panel.facts[0] for panel in TRACE_PANELS)}; nothing to draw"
         )
-    tolerance = getattr(model, "tol", getattr(result.certificate, "tolerance", None))
+    tolerance = getattr(model, "tol", None)
     with look.styled():
         panels = look.several_panels(axes, len(kinds), figsize=(7.0, 1.2 + 2.2 * len(kinds)), sharex=axes is None)
         for ax, panel in zip(panels, kinds, strict=True):
@@ -90,8 +90,8 @@ def _steps(result: FitResult) -> dict[Any, Mapping[str, Floats]]:
     """Return the columns of the trace by class, or under "fit" if there is one fit."""
     if not result.parts:
         return {"fit": result.trace.steps}
-    labels = getattr(result.certificate, "classes", range(len(result.parts)))
-    return {label: part.trace.steps for label, part in zip(labels, result.parts, strict=True)}
+    names = map(result.certificate.data.part_name, range(len(result.parts)))
+    return {name: part.trace.steps for name, part in zip(names, result.parts, strict=True)}
 
 
 def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats]]) -> None:

@@ -147,7 +147,7 @@ class _Cone:
         solved = solve_rationals(rows)
         if solved is None or any(value < 0 for value in solved):
             return None
-        return SignProof(sign, tuple(chosen.tolist()), tuple(solved))
+        return SignProof(1 if sign > 0 else -1, tuple(chosen.tolist()), tuple(solved))
 
     def _opposite(self, column: int, sign: int, inner: Floats) -> tuple[tuple[Fraction, ...] | None, Indices]:
         """Return an exact direction of the opposite sign near some coordinates, and the last trial's violated rays."""
