@@ -33,7 +33,7 @@ from functools import cache, lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from separatrix.errors import ModelFileError, OptionError, did_you_mean
 
@@ -176,11 +176,16 @@ def _reader(kind: Any) -> Reader:
         return partial(_read_choice, parts)
     if origin is None:
         return partial(_read_object, kind) if is_dataclass(kind) else partial(_read_scalar, kind, marks.get(Range))
+    return _reader_of_parts(origin, parts, marks.get(Items))
+
+
+def _reader_of_parts(origin: Any, parts: tuple[Any, ...], items: Items | None) -> Reader:
+    """Return the function that reads values of a union, a tuple or a mapping."""
     inner = [_reader(part) for part in parts if part not in {NoneType, Ellipsis}]
     if origin in {Union, UnionType}:
         return partial(_read_union, inner, NoneType in parts)
     if origin is tuple:
-        return partial(_read_tuple, inner, parts, marks.get(Items))
+        return partial(_read_tuple, inner, parts, items)
     return partial(_read_mapping, inner[1]) if parts[0] is str else partial(_read_by_place, inner[1])
 
 
@@ -188,18 +193,18 @@ def _is_number(value: Any, *kinds: type) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool)
 
 
-_SCALARS: dict[Any, tuple[str, Callable[[Any], bool]]] = {
-    bool: ("true or false", lambda value: isinstance(value, bool)),
-    int: ("a whole number", lambda value: _is_number(value, int)),
-    float: ("a finite number", lambda value: _is_finite(value)),
-    str: ("text", lambda value: isinstance(value, str) and (value.isascii() or _is_unicode(value))),
-    Fraction: ("a fraction", lambda value: bool(isinstance(value, str) and FRACTION.fullmatch(value))),
-}
-
-
 def _is_finite(value: Any) -> bool:
     """Return whether a value is a finite float, or an integer that a float holds exactly."""
     return _is_number(value, int, float) and abs(value) <= sys.float_info.max and float(value) == value
+
+
+_SCALARS: dict[Any, tuple[str, Callable[[Any], bool]]] = {
+    bool: ("true or false", lambda value: isinstance(value, bool)),
+    int: ("a whole number", lambda value: _is_number(value, int)),
+    float: ("a finite number", _is_finite),
+    str: ("text", lambda value: isinstance(value, str) and (value.isascii() or _is_unicode(value))),
+    Fraction: ("a fraction", lambda value: bool(isinstance(value, str) and FRACTION.fullmatch(value))),
+}
 
 
 def _is_unicode(text: str) -> bool:
@@ -445,65 +450,3 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
         return value
     return str(getattr(value, "__name__", None) or value)
-
-
-class Fields:
-    """An object of a certificate and its place, read key by key."""
-
-    def __init__(self, value: Any, place: str = "content") -> None:
-        self.values, self.place = read(Mapping[str, Any], value, place), place
-
-    def value(self, key: str, kind: Any = Any) -> Any:
-        """Return the value of a key, of an annotated type."""
-        if key not in self.values:
-            raise FormatError(" is missing", f"{self.place}.{key}")
-        return read(kind, self.values[key], f"{self.place}.{key}")
-
-    def or_none(self, key: str, reader: Callable[[str], Any]) -> Any:
-        """Return the value of a key by one of the methods here, None if it is null."""
-        return None if self.value(key) is None else reader(key)
-
-    def text(self, key: str, choices: Iterable[str] | None = None) -> str:
-        """Return a text; with `choices`, one of them."""
-        return str(self.value(key, str if choices is None else Literal[tuple(choices)]))
-
-    def flag(self, key: str) -> bool:
-        """Return a boolean."""
-        return bool(self.value(key, bool))
-
-    def number(self, key: str) -> float:
-        """Return a finite number."""
-        return float(self.value(key, float))
-
-    def whole(self, key: str, *, least: int = 0, most: int = MAX_WHOLE) -> int:
-        """Return an integer within bounds."""
-        return int(self.value(key, Annotated[int, Range(least, most)]))
-
-    def within(self, key: str, least: float = 0.0, most: float = math.inf, *, above: bool = False) -> float:
-        """Return a number from `least` to `most`; with `above`, greater than `least`."""
-        bounds = Range(most=most, above=least) if above else Range(least, most)
-        return float(self.value(key, Annotated[float, bounds]))
-
-    def numbers(self, key: str, count: int | None = None) -> Any:
-        """Return a list of finite numbers as an array (count,)."""
-        return self.value(key, Annotated[float, Shape(count)])
-
-    def matrix(self, key: str, columns: int | None = None) -> Any:
-        """Return a list of rows of finite numbers as an array (rows, columns)."""
-        return self.value(key, Annotated[float, Shape(None, columns)])
-
-    def places(self, key: str, count: int | None = None) -> Any:
-        """Return a list of indices of rows or columns, below a count if one is given, as an array."""
-        return self.value(key, Annotated[int, Shape(None), Range(0, MAX_WHOLE if count is None else count - 1)])
-
-    def labels(self, key: str, count: int | None = None) -> tuple[Any, ...]:
-        """Return a list of labels: texts, numbers, booleans, or null, which stands for all other labels."""
-        labels = self.value(key, tuple[bool | int | float | str | None, ...])
-        if count is not None and len(labels) != count:
-            raise FormatError(f" has {len(labels)} entries; {count} are needed", f"{self.place}.{key}")
-        return tuple(labels)
-
-    def two_labels(self, key: str = "labels") -> tuple[Any, Any]:
-        """Return the labels of two classes, the positive one last."""
-        negative, positive = self.labels(key, 2)
-        return negative, positive

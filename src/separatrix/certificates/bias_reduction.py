@@ -106,8 +106,9 @@ class BiasReductionCertificate(Certificate):
     coef: Annotated[Floats, Shape(None)]
 
     def __post_init__(self) -> None:
-        if self.data.task not in {"two", "rest"} or len(self.coef) != self.data.n_scores:
-            raise ValueError(f"{len(self.coef)} weights of two classes are needed for {self.data.n_scores} columns")
+        self.data.require_labels("two", "rest")
+        if len(self.coef) != self.data.n_scores:
+            raise ValueError(f"{len(self.coef)} weights are given for {self.data.n_scores} columns")
 
     @property
     def verdict(self) -> str:

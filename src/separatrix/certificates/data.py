@@ -5,8 +5,8 @@ count (`MatchedRows`): those of positive weight, mapped, with codes of their lab
 names the row, the label or the shape. Checkers see nothing else.
 
     labels    all texts, all numbers or all booleans, distinct; equal if they have the same value and type (1 = 1.0,
-              but 1 is not True). Every row that counts has one of them; `counts` has the number of rows of each, and
-              a label without rows is refused
+              but 1 is not True). Every row that counts has one of them; `counts` has the number of rows of each. A
+              label without rows makes no scores, and claims say that no row has it
     columns   if both sides have names, the same ones, in any order; otherwise by position
     weights   given if the fit had them, and only then; rows of weight 0 do not count
     numbers   float64; integers that float64 does not hold are refused
@@ -90,8 +90,8 @@ class Data:
             raise ValueError("a label is given twice")
         if len(self.counts) != n_labels + (self.task in {"numbers", "rest"}) or sum(self.counts) > self.rows:
             raise ValueError(f"counts {list(self.counts)} do not fit {self.rows} rows of {counted(n_labels, 'label')}")
-        if 0 in self.counts:
-            raise ValueError(f"counts {list(self.counts)} have 0, where every label needs rows")
+        if not any(self.counts):
+            raise ValueError("no row counts")
         if not self.weights and self.class_weights is None and sum(self.counts) != self.rows:
             raise ValueError(f"counts add up to {sum(self.counts)}, of {self.rows} rows without weights")
         if self.class_weights is not None and (len(self.class_weights) != n_labels or self.task == "rest"):
@@ -124,6 +124,19 @@ class Data:
     def n_classes(self) -> int:
         """The number of classes, of which the rest is one."""
         return len(self.labels) + (self.task == "rest")
+
+    @property
+    def absent(self) -> str:
+        """A clause that names labels that no row has; empty if there are none."""
+        labels = [repr(label) for label, count in zip(self.labels, self.counts, strict=False) if not count]
+        return f"; no row has the label {' or '.join(labels)}" if labels else ""
+
+    def require_labels(self, *tasks: Task) -> None:
+        """Raise a ValueError unless the task is one of some, and every label has rows."""
+        if self.task not in tasks:
+            raise ValueError(f"the task is {self.task!r}, and not {' or '.join(tasks)}")
+        if 0 in self.counts:
+            raise ValueError(f"counts {list(self.counts)} have 0, where every label needs rows")
 
     @property
     def n_parts(self) -> int:
@@ -167,7 +180,7 @@ class MatchedRows:
 
     `X` are the mapped rows, `targets` the numbers of a regression, `codes` the places of the labels of a
     classification (for one label against the rest: 1 and 0), `weights` the sample weights times the class weights
-    (None: all 1), `numbers` the numbers of the rows in the caller's data (None: all rows), `given` the design, if it was
+    (None: all 1), `numbers` the numbers of the rows in the caller's data (None: all rows), `given` the design if it is
     made already.
     """
 

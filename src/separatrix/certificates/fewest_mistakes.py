@@ -137,8 +137,9 @@ class ZeroOneCertificate(Certificate):
     packing: tuple[Annotated[Fraction, Range(0.0)], ...]
 
     def __post_init__(self) -> None:
-        if self.data.task not in {"two", "rest"} or len(self.coef) != self.data.n_scores:
-            raise ValueError(f"{len(self.coef)} weights of two classes are needed for {self.data.n_scores} columns")
+        self.data.require_labels("two", "rest")
+        if len(self.coef) != self.data.n_scores:
+            raise ValueError(f"{len(self.coef)} weights are given for {self.data.n_scores} columns")
         if any(max(system.rows) >= self.data.n_counted for system in self.subsystems):
             raise ValueError(f"a subsystem has rows beyond the {self.data.n_counted} of the data")
 

@@ -111,9 +111,10 @@ class GenerativeCertificate(Certificate):
     intercept: Annotated[Floats, Shape("scores")]
 
     def __post_init__(self) -> None:
+        self.data.require_labels("two", "several")
         scores = 1 if self.data.n_classes == 2 else self.data.n_classes
         shape = scores, self.data.n_scores - 1
-        if self.data.task not in {"two", "several"} or not self.data.intercept or self.coef.shape != shape:
+        if not self.data.intercept or self.coef.shape != shape:
             raise ValueError(f"the weights have shape {self.coef.shape}; {shape} is needed")
         if self.priors is not None and len(self.priors) != self.data.n_classes:
             raise ValueError(f"there are {len(self.priors)} priors for {self.data.n_classes} classes")

@@ -85,8 +85,9 @@ class MarginCertificate(Certificate):
     multipliers: Annotated[Floats, Shape("support"), Range(0.0)]
 
     def __post_init__(self) -> None:
-        if self.data.task not in {"two", "rest"} or len(self.coef) != self.data.n_scores:
-            raise ValueError(f"{len(self.coef)} weights of two classes are needed for {self.data.n_scores} columns")
+        self.data.require_labels("two", "rest")
+        if len(self.coef) != self.data.n_scores:
+            raise ValueError(f"{len(self.coef)} weights are given for {self.data.n_scores} columns")
         if not self.coef[int(self.data.intercept) :].any():
             raise ValueError("the weights are all 0")
         require_support(self.rows, self.data.n_counted)
@@ -179,8 +180,9 @@ class KernelCertificate(Certificate):
     intercept: float
 
     def __post_init__(self) -> None:
-        if self.data.task not in {"two", "rest"} or self.data.kernel is None:
-            raise ValueError("two classes and a kernel are needed")
+        self.data.require_labels("two", "rest")
+        if self.data.kernel is None:
+            raise ValueError("a kernel is needed")
         if self.intercept and not self.data.intercept:
             raise ValueError(f"the intercept is {self.intercept:g}, where the data have none")
         require_support(self.rows, self.data.n_counted)

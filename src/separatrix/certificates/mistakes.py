@@ -188,7 +188,7 @@ class RunCertificate(Certificate):
     def claim(self) -> str:
         made = "a run" if self.updates is None else counted(self.updates, "update")
         end = "; no row is a mistake at its last weights" if self.converged else ""
-        run = f"{made} {self._where}{end}"
+        run = f"{made} {self._where}{end}{self.data.absent}"
         if self.bound is None or self.margin is None:
             return f"{run}; no separator is known, so there is no bound"
         formula = "(R/γ)² = " if self.is_textbook else ""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, cast
 
@@ -38,7 +38,7 @@ from separatrix.certificates.base import (
     register,
 )
 from separatrix.certificates.bounds import DualBound, DualityGap, dual_bound
-from separatrix.certificates.data import MatchedRows, data_of
+from separatrix.certificates.data import Data, MatchedRows, data_of
 from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma
 from separatrix.certificates.margin import require_support
 from separatrix.certificates.separability import SeparabilityCertificate
@@ -52,8 +52,16 @@ from separatrix.problem import Problem, shift_intercept
 SLACK = 1e-9  # relative rounding error of recomputed sums
 
 
-LossName = Literal["logistic", "softmax", "squared", "hinge", "squared_hinge"]
+TASKS: dict[str, tuple[Any, ...]] = {"squared": ("numbers", "two", "rest"), "softmax": ("two", "several")}
+LossName = Literal["logistic", "softmax", "squared", "hinge", "squared hinge"]
 NotNegative = Annotated[float, Range(0.0)]
+
+
+def _data_of(problem: Problem) -> Data:
+    data = data_of(problem.design, problem.labels, problem.y, weights=problem.weights is not None)
+    if problem.weights is None or data.task != "numbers":
+        return data
+    return replace(data, counts=(int(np.count_nonzero(problem.weights)),))
 
 
 @register
@@ -80,9 +88,11 @@ class OptimalityCertificate(DualityGap, Certificate):
 
     def __post_init__(self) -> None:
         softmax = self.loss == "softmax"
-        tasks = {"squared": ("numbers", "two", "rest"), "softmax": ("two", "several")}.get(self.loss, ("two", "rest"))
+        tasks = TASKS.get(self.loss, ("two", "rest"))
         if self.data.task not in tasks:
             raise ValueError(f"the {self.loss} loss is not one of the task {self.data.task!r}")
+        if softmax:
+            self.data.require_labels(*tasks)
         shape = (self.data.n_scores, self.data.n_classes) if softmax else (self.data.n_scores,)
         if self.coef.shape != shape:
             raise ValueError(f"the coefficients have shape {self.coef.shape}; {shape} is needed")
@@ -100,7 +110,7 @@ class OptimalityCertificate(DualityGap, Certificate):
         """Return the certificate of some coefficients with their bound and, if a solver has one, its dual point."""
         rows = None if dual is None else np.flatnonzero(dual)
         return cls(
-            data=data_of(problem.design, problem.labels, problem.y, weights=problem.weights is not None),
+            data=_data_of(problem),
             loss=cast("LossName", problem.loss.name),
             strength=problem.penalty.options["strength"],
             l1_ratio=problem.penalty.options["l1_ratio"],
@@ -119,7 +129,8 @@ class OptimalityCertificate(DualityGap, Certificate):
 
     @property
     def claim(self) -> str:
-        return f"the objective is {self.primal:.10g}, at most {self.gap:.3g} above its minimum ({self._conditions})"
+        objective = f"the objective is {self.primal:.10g}, at most {self.gap:.3g} above its minimum"
+        return f"{objective} ({self._conditions}){self.data.absent}"
 
     @property
     def _conditions(self) -> str:
@@ -127,7 +138,7 @@ class OptimalityCertificate(DualityGap, Certificate):
         penalty = "no penalty" if not self.strength else f"strength {self.strength:.6g}, l1_ratio {self.l1_ratio:.6g}"
         scaled = "" if self.scales is None else " of scaled columns"
         weights = ", class weights" if self.data.class_weights is not None else ""
-        return f"relative gap {self.relative_gap:.2g}; {self.loss.replace('_', ' ')} loss, {penalty}{scaled}{weights}"
+        return f"relative gap {self.relative_gap:.2g}; {self.loss} loss, {penalty}{scaled}{weights}"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         problem = self._problem(rows)
@@ -266,15 +277,15 @@ class KernelOptimalityCertificate(DualityGap, Certificate):
 
     @property
     def verdict(self) -> str:
-        """'optimal' (a relative gap of at most 1e-6) or 'not optimal'."""
-        return "optimal" if self.relative_gap <= OPTIMAL_GAP else "not optimal"
+        """'optimal' (a relative gap of at most 1e-6) or 'stopped' (a larger gap)."""
+        return "optimal" if self.relative_gap <= OPTIMAL_GAP else "stopped"
 
     @property
     def claim(self) -> str:
         return (
             f"with the {self.kernel.name} kernel and strength {self.strength:.6g} the objective is at most"
             f" {self.primal:.10g}, and at least {self.dual:.10g} for any weights: a relative gap of"
-            f" {self.relative_gap:.2g}; {len(self.rows):,} support vectors"
+            f" {self.relative_gap:.2g}; {len(self.rows):,} support vectors{self.data.absent}"
         )
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:

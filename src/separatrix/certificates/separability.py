@@ -68,8 +68,7 @@ class SeparabilityCertificate(Certificate):
 
     def __post_init__(self) -> None:
         width = self.data.n_scores * max(1, self.data.n_classes - 1)
-        if self.data.task == "numbers":
-            raise ValueError("separability is about labels")
+        self.data.require_labels("two", "several", "rest")
         if not self.undecided and self.weights is None and self.proof is None:
             raise ValueError("it has neither a direction nor a proof of overlap")
         if self.weights is not None and len(self.weights) != width:

@@ -49,7 +49,7 @@ VERDICTS = {
 }
 
 
-class Unchecked(Exception):
+class UncheckedError(Exception):
     """What this verifier does not check."""
 
 
@@ -164,7 +164,7 @@ def _check_data(data: dict[str, Any]) -> None:
         names = _list(data["columns"], width)
         _require(all(type(name) is str for name in names) and len(set(names)) == width, "the columns do not fit")
     if data["map"] is not None or data["kernel"] is not None or task == "numbers":
-        raise Unchecked("certificates after a map, of a kernel or of numbers")
+        raise UncheckedError("certificates after a map, of a kernel or of numbers")
 
 
 def _number(text: str) -> Fraction:
@@ -294,8 +294,8 @@ def _exactly(row: list[float]) -> Vector:
 def _rays(rows: Rows) -> dict[int, Vector]:
     classes, rays = max(2, len(rows.data["labels"])), {}
     single = len(rows.data["labels"]) == 1 and rows.data["task"] != "rest"
-    for number, (x, own) in enumerate(zip(rows.values, rows.codes, strict=True)):
-        own += single
+    codes = [code + single for code in rows.codes]
+    for number, (x, own) in enumerate(zip(rows.values, codes, strict=True)):
         for slot, other in enumerate(code for code in range(classes) if code != own):
             signs = [(code == own) - (code == other) for code in range(1, classes)]
             rays[number * (classes - 1) + slot] = [sign * value for sign in signs for value in x]
@@ -336,8 +336,8 @@ def _check_divergence(value: Any, proof: Any, rays: dict[int, Vector], width: in
     units = [{str(j): 1} for j in range(width)]
     span = _relations(units if proof is None else proof["relations"], width)
     _require(isinstance(value["signs"], dict), "signs is no object")
-    for key, entry in value["signs"].items():
-        column, entry = _place(key, width), _object(entry, ("sign", "places", "multipliers"), "sign")
+    for key, given in value["signs"].items():
+        column, entry = _place(key, width), _object(given, ("sign", "places", "multipliers"), "sign")
         places, sign = [_whole(place) for place in _list(entry["places"])], entry["sign"]
         multipliers = _rationals(entry["multipliers"], len(places))
         _require(set(places) <= set(rays) and min(multipliers, default=0) >= 0, "a sign has other rows or multipliers")
@@ -348,7 +348,7 @@ def _check_divergence(value: Any, proof: Any, rays: dict[int, Vector], width: in
 
 def _check_separability(statement: dict[str, Any], witness: dict[str, Any], rows: Rows) -> tuple[str, str]:
     if witness["clashes"] or witness["widest"] or statement["undecided"] is not False:
-        raise Unchecked("separability that is undecided, or proved by clashes")
+        raise UncheckedError("separability that is undecided, or proved by clashes")
     rays, labels = _rays(rows), rows.data["labels"]
     width, left = len(next(iter(rays.values()))), set(rays)
     classes = len(labels) + (rows.data["task"] == "rest")
@@ -459,7 +459,7 @@ def _hits(sets: list[frozenset[int]], size: int) -> bool:
         rest, budget = stack.pop()
         nodes += 1
         if nodes > MAX_NODES:
-            raise Unchecked(f"a search of more than {MAX_NODES} nodes")
+            raise UncheckedError(f"a search of more than {MAX_NODES} nodes")
         disjoint, union = 0, set[int]()
         for each in sorted(rest, key=len):
             if not each & union:
@@ -494,12 +494,12 @@ def check(certificate: Any, path: str, options: dict[str, str]) -> str:
     """Return the claim of a certificate that holds for a table; raise a ValueError if it does not."""
     root = certificate if isinstance(certificate, dict) else {}
     if root.get("format") == 1:
-        raise Unchecked("it was made by an older release; fit again")
+        raise UncheckedError("it was made by an older release; fit again")
     _object(certificate, KEYS, "the certificate")
     kind = root["kind"]
     _require(root["format"] == 2 and isinstance(kind, str), "format or kind is unknown")
     if kind not in CHECKS:
-        raise Unchecked(f"certificates of {kind[:40]!r}")
+        raise UncheckedError(f"certificates of {kind[:40]!r}")
     data = _object(root["data"], DATA_KEYS, "data")
     _check_data(data)
     rows, labels = Rows(path, options, data), data["labels"]
@@ -541,7 +541,7 @@ def main(arguments: list[str]) -> int:
         if isinstance(certificate, dict) and "kind" not in certificate and "certificate" in certificate:
             certificate = certificate["certificate"]  # a model file
         print(ascii(f"proved: {check(certificate, arguments[1], options)}")[1:-1])
-    except (Unchecked, OSError) as error:
+    except (UncheckedError, OSError) as error:
         print(ascii(f"cannot be checked here: {error}")[1:-1])
         return 2
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:

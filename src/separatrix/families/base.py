@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import Certificate, PartsCertificate
+from separatrix.certificates.data import Scheme
 from separatrix.design.base import Design
 from separatrix.design.build import divide_columns, make_design
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice, require_number
@@ -276,14 +277,15 @@ def seeded(options: Any) -> Any:
     return options
 
 
-def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None) -> Fitted:
+def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None, **more: Any) -> Any:
     """Fit rows by the family of some checked options."""
-    fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch)
-    fitted.result = replace(fitted.result, certificate=_about(fitted.result.certificate, rows, options))
+    fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch, **more)
+    certificate = certificate_about(fitted.result.certificate, rows, options)
+    fitted.result = replace(fitted.result, certificate=certificate)
     return fitted
 
 
-def _about(certificate: Certificate, rows: TrainingRows, options: Options) -> Certificate:
+def certificate_about(certificate: Certificate, rows: TrainingRows, options: Options) -> Certificate:
     """Return a certificate about the rows as they were given: all of them, with their sample and class weights."""
     data, by_label = certificate.data, weights_by_label(rows, getattr(options, "class_weight", None))
     weighted = rows.weights is not None
@@ -307,12 +309,14 @@ def convex_options(options: PenalisedOptions) -> ConvexOptions:
     return convex._replace(solver=solver, stop=options.stop)
 
 
-def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResult:
-    """Return a single fit unchanged, or one-vs-rest fits as one result: coef (K, p), intercept (K,)."""
+def join_results(parts: Sequence[FitResult], classes: Sequence[Any], scheme: Scheme = "one-vs-rest") -> FitResult:
+    """Return a single fit unchanged, or fits of each class or pair as one result: coef (K, p), intercept (K,)."""
     if len(parts) == 1:
         return parts[0]
+    certificate = PartsCertificate.of([part.certificate for part in parts], classes, scheme)
     worst = min(parts, key=lambda part: (part.status.reached_goal, part.status is not Status.INFEASIBLE))
-    messages = [f"{label!r} against the rest: {part.message}" for label, part in zip(classes, parts, strict=True)]
+    against = " against the rest" if scheme == "one-vs-rest" else ""
+    messages = [f"{certificate.data.part_name(k)}{against}: {part.message}" for k, part in enumerate(parts)]
     facts = {name: sum(part.facts[name] for part in parts) for name in ADDITIVE_FACTS if name in parts[0].facts}
     return FitResult(
         coef=np.vstack([part.coef for part in parts]),
@@ -322,7 +326,7 @@ def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResul
         objective=float(np.mean([part.objective for part in parts])),
         passes=sum(part.passes for part in parts),
         seconds=sum(part.seconds for part in parts),
-        certificate=PartsCertificate.of([part.certificate for part in parts], classes, "one-vs-rest"),
+        certificate=certificate,
         trace=worst.trace,
         facts=facts,
         provenance=worst.provenance,

@@ -24,7 +24,7 @@ from typing import Any, cast
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.certificates.base import Certificate, PartsCertificate
+from separatrix.certificates.base import Certificate
 from separatrix.certificates.data import MatchedRows, data_of
 from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.mistakes import KernelMistakesCertificate, Recorded
@@ -146,9 +146,8 @@ def _certify(
 
 def _matched(rows: KernelRows, problem: Problem, *, intercept: bool) -> MatchedRows:
     """Return the rows of a kernel matrix as a certificate sees them."""
-    data = replace(
-        data_of(problem.design, problem.labels, problem.y), intercept=intercept, kernel=cast("Any", rows.kernel)
-    )
+    data = data_of(problem.design, problem.labels, problem.y, weights=problem.weights is not None)
+    data = replace(data, intercept=intercept, kernel=cast("Any", rows.kernel))
     return replace(MatchedRows.of(data, problem.design, problem.y), X=rows.X, weights=problem.weights)
 
 
@@ -205,11 +204,8 @@ def _join_pairs(
     coefs = np.zeros((len(pairs), n))
     for coef, part, (among, _) in zip(coefs, parts, pairs, strict=True):
         coef[among] = part.coef
-    labels = tuple(problem.labels for _, problem in pairs)
-    message = "; ".join(f"{a!r} and {b!r}: {part.message}" for (a, b), part in zip(labels, parts, strict=True))
-    certificate = PartsCertificate.of([part.certificate for part in parts], classes, "pairs")
     spread = [replace(part, coef=coef) for part, coef in zip(parts, coefs, strict=True)]
-    return replace(join_results(spread, labels), certificate=certificate, message=message)
+    return join_results(spread, classes, "pairs")
 
 
 def fit_kernel_svm(

@@ -14,9 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from separatrix.arrays import Bools, Ints
+from separatrix.arrays import Bools
 from separatrix.certificates.bounds import DualBound
-from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.errors import OptionError
 from separatrix.families.base import Fitted, TrainingRows, convex_options, join_results, weigh
 from separatrix.families.options import SVMOptions
@@ -45,7 +44,7 @@ def fit(rows: TrainingRows, options: SVMOptions, watch: Watch | None = None) -> 
     parts = [fit_svm(problem, convex, watch) for problem in penalised.problems]
     pairs = zip(penalised.problems, parts, strict=True)
     support = np.flatnonzero(np.any([inside_margin(problem, part) for problem, part in pairs], axis=0))
-    result = join_results([_over_all_rows(part, indices) for part in parts], weighted.labels)
+    result = join_results(parts, weighted.labels)
     return Fitted(
         options,
         penalised.in_units(result, options),
@@ -66,14 +65,6 @@ def inside_margin(problem: Problem, part: FitResult) -> Bools:
     """Return which rows are on or inside the margin of a score, in one pass."""
     coef = np.append(np.full(int(problem.design.virtual), float(part.intercept)), part.coef)
     return np.asarray(problem.y * problem.design.matvec(coef) <= 1.0 + MARGIN_TOLERANCE)
-
-
-def _over_all_rows(result: FitResult, indices: Ints | None) -> FitResult:
-    """Return a result whose dual point indexes all rows, including those of weight 0."""
-    certificate = result.certificate
-    if indices is None or not isinstance(certificate, OptimalityCertificate) or certificate.dual_rows is None:
-        return result
-    return replace(result, certificate=replace(certificate, dual_rows=indices[certificate.dual_rows]))
 
 
 def fit_svm(problem: Problem, options: ConvexOptions, watch: Watch | None = None) -> FitResult:

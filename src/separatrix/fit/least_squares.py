@@ -14,7 +14,7 @@ Cost: np² operations in two or three passes; p³ operations if columns are alia
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -320,8 +320,11 @@ def least_squares_result(
 ) -> FitResult:
     """Return the result of a least-squares fit: coef (p,) and a scalar intercept."""
     design, virtual = problem.design, int(problem.design.virtual)
+    data = data_of(design, weights=problem.weights is not None)
+    if problem.weights is not None:
+        data = replace(data, counts=(int(np.count_nonzero(problem.weights)),))
     certificate = LeastSquaresCertificate(
-        data=data_of(design, weights=problem.weights is not None),
+        data=data,
         coef=fit.coef,
         rss=fit.rss,
         relative_excess=fit.relative_excess,
@@ -346,17 +349,20 @@ def least_squares_result(
 
 
 def _independent_rows(problem: Problem, fit: LeastSquaresFit) -> tuple[int, ...] | None:
-    """Return rows that prove the columns that are not aliased independent; None if none are found."""
+    """Return rows, counted among those of weight above 0, that prove the columns that are not aliased independent.
+
+    None if none are found.
+    """
     design, count = problem.design, fit.rank
     if not 0 < count <= PROVED or not design.random_rows:
         return None
     columns = np.setdiff1d(np.arange(design.shape[1]), fit.aliased)
     weighted = np.arange(design.shape[0]) if problem.weights is None else np.flatnonzero(problem.weights)
-    few = weighted[:: max(1, len(weighted) // count)][:count]
-    if rank_modulo(design.take(few)[:, columns]) == count:
+    few = np.arange(0, len(weighted), max(1, len(weighted) // count))[:count]
+    if rank_modulo(design.take(weighted[few])[:, columns]) == count:
         return tuple(few.tolist())
-    sample = weighted[:: max(1, len(weighted) // (SAMPLED * count))]
-    rows = design.take(sample)[:, columns]
+    sample = np.arange(0, len(weighted), max(1, len(weighted) // (SAMPLED * count)))
+    rows = design.take(weighted[sample])[:, columns]
     lengths = np.abs(rows).max(axis=0, initial=0.0)
     order = scipy.linalg.qr((rows / np.where(lengths > 0.0, lengths, 1.0)).T, mode="r", pivoting=True)[1][:count]
     return tuple(sample[np.sort(order)].tolist()) if rank_modulo(rows[order]) == count else None

@@ -129,7 +129,8 @@ def _fit(entry: _Entry, rows: TrainingRows, watch: Watch | None) -> Fitted:
     """Fit rows by the family of an entry; a regression fits the signs ±1."""
     if "classification" not in entry.options.tasks:
         rows = replace(rows, y=_signs(rows), classes=None)
-    return fit_family(rows, entry.options.checked(), watch)
+    fitted: Fitted = fit_family(rows, entry.options.checked(), watch)
+    return fitted
 
 
 def _signs(rows: TrainingRows) -> Floats:
