@@ -76,4 +76,4 @@ def _head(model: Model, every: bool) -> Iterator[str]:
         "status", f"{model.status}: {model.message}" if model.status not in model.message else model.message
     )
     if model.certificate is not None:
-        yield from entry("evidence", f"{model.certificate['claim']} (claimed; separatrix verify checks it)")
+        yield from entry("evidence", model.claim)

@@ -203,5 +203,4 @@ def _ending(result: FitResult) -> FitEnding:
 def _model_ending(model: Model) -> FitEnding:
     if model.fitted is not None:
         return _ending(model.fitted.result)
-    evidence = model.certificate or {}
-    return FitEnding(model.status, model.message, evidence.get("verdict", "—"), evidence.get("claim", ""))
+    return FitEnding(model.status, model.message, (model.certificate or {}).get("verdict", "—"), model.claim)

@@ -1,8 +1,9 @@
-"""Model files: one JSON object in format 1, written completely or not at all, and validated when read.
+"""Model files: one JSON object in format 2, written completely or not at all, and validated when read.
 
 The fields of `ModelFile` are the format. Floats are written with enough digits to be read back bit for bit. Reading
 runs no code from the file; a ModelFileError names the place of a fault. `docs/model-format.md` describes the format,
-and `schema.json` beside this file, made by `scripts/model_schema.py`, is its JSON Schema.
+and `schema.json` beside this file, made by `scripts/model_schema.py`, is its JSON Schema. Files of format 1 are read
+too; their certificates are of an older format, which is no longer verified.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from separatrix.model.predictions import Label
 from separatrix.model.record import Model
 from separatrix.tables.table import ColumnKind
 
-FORMAT = 1
+FORMAT = 2
 UNSET = "0" * 64  # stands for the checksum while it is computed
 OPTIONAL = {"optional": True}
 
@@ -54,25 +55,16 @@ class SourceColumn:
     format: str | None = field(default=None, metadata=OPTIONAL)
 
 
-@dataclass(frozen=True)
-class CertificateEntry:
-    """A certificate, of which `Model.evidence` reads the content."""
-
-    kind: str
-    format: Annotated[int, Range(1)]
-    verdict: str
-    claim: str
-    content: Mapping[str, Any]
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ModelFile:
     """The content of a model file; `options`, `data` and `summary` are free in form.
 
+    `Model.evidence` reads the certificate.
+
     What `fit --json` prints is a model file too: it has `decisions`, `evaluation`, `work` and `overlap` besides.
     """
 
-    format: Literal[1] = field(default=1, init=False)
+    format: Literal[1, 2] = 2
     estimator: str
     options: Mapping[str, Any]
     task: Task
@@ -90,7 +82,7 @@ class ModelFile:
     message: str
     covariance: Covariance | None
     no_covariance: str
-    certificate: CertificateEntry | None
+    certificate: Mapping[str, Any] | None
     summary: Mapping[str, Any]
     decisions: Any = field(default=None, metadata=OPTIONAL)
     evaluation: Any = field(default=None, metadata=OPTIONAL)
@@ -112,7 +104,6 @@ class ModelFile:
         values = {name: getattr(self, name) for name in SHARED}
         values["coef"] = self.coef if len(self.coef) else np.empty((0, len(self.features)))
         values["kernel"] = self.kernel.as_sparse() if self.kernel and self.encoding.sparse else self.kernel
-        values["certificate"] = write(self.certificate)
         return Model(encoding=self.full_encoding, **values)
 
     def _check(self) -> None:
@@ -127,6 +118,8 @@ class ModelFile:
         if matrix is not None and (len(matrix) != width + 1 or (np.diag(matrix) < 0.0).any()):
             raise ValueError(f"covariance.matrix is no covariance of {width + 1} coefficients")
         read(tuple[SourceColumn, ...], self.data.get("columns", ()), "data.columns")
+        for key in () if self.certificate is None else ("kind", "verdict", "claim"):
+            read(str, self.certificate.get(key), f"certificate.{key}")
 
 
 SHARED = tuple(each.name for each in fields(Model) if each.name not in {"encoding", "fitted"})

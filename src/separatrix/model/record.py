@@ -107,6 +107,14 @@ class Model:
         columns = self.data.get("columns", ())
         return {each["name"]: each["format"] for each in columns if each.get("format") and each["name"] in used}
 
+    @property
+    def claim(self) -> str:
+        """The claim of the certificate, made from its statement; why there is none, if it cannot be read."""
+        try:
+            return f"{self.evidence().claim} (claimed; separatrix verify checks it)"
+        except CertificateError as problem:
+            return str(problem)
+
     def evidence(self) -> Certificate:
         """Return the certificate, which `verify(X, y)` re-checks; a CertificateError if it is malformed or absent."""
         if self.certificate is None:
