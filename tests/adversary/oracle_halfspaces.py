@@ -223,10 +223,11 @@ def _replay(
 ) -> tuple[list[Any], Replay]:
     coef = [gram[0][0] * 0] * len(signs)
     margins, mistakes, legitimate = [], [], True
-    for t in range(history if isinstance(history, int) else len(history)):
+    batch = isinstance(history, int | np.integer)
+    for t in range(history if batch else len(history)):
         wrong = [i for i, s in enumerate(scores) if is_mistake(s, signs[i], rule.tie, rule.margin)]
-        rows = wrong if isinstance(history, int) else [int(history[t])]
-        every = range(len(signs)) if isinstance(history, int) else rows
+        rows = wrong if batch else [int(history[t])]
+        every = range(len(signs)) if batch else rows
         legitimate = legitimate and bool(rows) and set(rows) <= set(wrong)
         margins.append(min(signs[i] * scores[i] for i in every))
         mistakes.append(len(rows))

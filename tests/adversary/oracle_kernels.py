@@ -14,7 +14,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from oracle_objectives import Minimum, exact, mp, real
+from oracle_newton import mp
+from oracle_objectives import Minimum, real
 from oracle_rational import Vector, dot, nearest_point, quadratic_minimum, rational_rows, rationals
 from oracle_separability import positive_rows, signs_of
 
@@ -148,7 +149,7 @@ def _rounded(value: Any) -> Fraction:
     if isinstance(value, Fraction):
         return value
     scale = 10**ROUNDED
-    return Fraction(round(exact(value) * scale), scale)
+    return Fraction(int(mp.nint(value * scale)), scale)
 
 
 def kernel_svm_value(

@@ -19,6 +19,7 @@ from oracle_rational import solve
 mp = mpmath.MPContext()  # its own precision, whatever the rest of the process sets
 mp.dps = 110
 MOST_STEPS = 5000
+FEW_STEPS = 60  # of a guess of signs, whose objective may have no minimum
 SMOOTHING = mp.mpf("1e-60")  # relative to the value: the last μ of a smoothed L1 penalty
 
 
@@ -113,9 +114,10 @@ def minimiser(smooth: Smooth) -> list[Any]:
         guess = zero
     if not any(smooth.l1):
         return _newton(smooth, guess, 0, 0)
-    theta = _of_signs(smooth, guess, signs)
-    if theta is not None:
-        return theta
+    for pattern in signs:
+        theta = _of_signs(smooth, guess, pattern)
+        if theta is not None:
+            return theta
     theta, mu = guess, smooth.value(zero, 0) / 10
     while mu > SMOOTHING * smooth.value(theta, 0):
         theta = _newton(smooth, theta, mu, mu / 100)
@@ -137,7 +139,7 @@ def _of_signs(smooth: Smooth, guess: list[Any], signs: list[int]) -> list[Any] |
     none = [mp.mpf(0)] * len(active)
     reduced = Smooth(rows, none, [smooth.l2[j] for j in active], [smooth.l1[j] * signs[j] for j in active])
     try:
-        found = _newton(reduced, [guess[j] for j in active], 0, 0) if active else []
+        found = _newton(reduced, [guess[j] for j in active], 0, 0, most=FEW_STEPS) if active else []
     except (ArithmeticError, ZeroDivisionError):
         return None
     theta = [found[places[j]] if j in places else mp.mpf(0) for j in range(len(guess))]
@@ -149,8 +151,8 @@ def _of_signs(smooth: Smooth, guess: list[Any], signs: list[int]) -> list[Any] |
     return theta if all(right) else None
 
 
-def _float_minimum(smooth: Smooth) -> tuple[list[Any], list[int]]:
-    """Return an approximate minimiser in floats, and the signs of the coefficients; zeros if floats do not reach."""
+def _float_minimum(smooth: Smooth) -> tuple[list[Any], list[list[int]]]:
+    """Return an approximate minimiser in floats, zeros if floats do not reach, and guesses of the optimum's signs."""
     size, rays = len(smooth.l1), [ray for row in smooth.rows for ray in row.rays]
     Z = np.zeros((len(rays), size))
     for place, ray in enumerate(rays):
@@ -187,7 +189,7 @@ def _float_minimum(smooth: Smooth) -> tuple[list[Any], list[int]]:
             for _ in range(100):
                 value, gradient, hessian = expand(theta, mu)
                 if not np.isfinite(hessian).all():
-                    return [mp.mpf(0)] * size, [0] * size
+                    return [mp.mpf(0)] * size, []
                 step = np.linalg.lstsq(hessian, -gradient, rcond=None)[0]
                 if not -(gradient @ step) > 1e-3 * mu * l1.any() + 1e-15 * value:
                     break
@@ -200,20 +202,29 @@ def _float_minimum(smooth: Smooth) -> tuple[list[Any], list[int]]:
             if mu < 1e-10 * value:
                 break
         t = (mu + np.sqrt(mu * mu + (l1 * theta) ** 2)) / np.where(l1 > 0, l1, 1.0)
-    signs = np.where((l1 > 0) & (np.abs(theta) > 0.999 * t), np.sign(theta), 0.0)
-    chosen = np.flatnonzero((l1 == 0) | (l2 > 0)).tolist()
-    for j in np.flatnonzero(signs).tolist():  # of dependent columns some have coefficient 0 at some minimiser
-        if l2[j] == 0 and np.linalg.matrix_rank(Z[:, [*chosen, j]]) <= len(chosen):
+    clear, large = np.abs(theta) > 0.999 * t, np.abs(theta) > 1e-3 * np.abs(theta).max()
+    signs = [
+        _independent_signs(Z, l1, l2, np.where((l1 > 0) & chosen, theta, 0.0)) for chosen in (clear, clear & large)
+    ]
+    return [mp.mpf(value) for value in theta.tolist()], signs
+
+
+def _independent_signs(Z: Any, l1: Any, l2: Any, theta: Any) -> list[int]:
+    """Return the signs of coefficients; of dependent columns some are 0 at some minimiser, the smallest first."""
+    signs = np.sign(theta).astype(int)
+    chosen = np.flatnonzero((l1 == 0) & (l2 == 0)).tolist()
+    for j in sorted(np.flatnonzero((signs != 0) & (l2 == 0)).tolist(), key=lambda j: -abs(theta[j])):
+        if np.linalg.matrix_rank(Z[:, [*chosen, j]]) <= len(chosen):
             signs[j] = 0
-        elif l2[j] == 0:
+        else:
             chosen.append(j)
-    return [mp.mpf(value) for value in theta.tolist()], [int(sign) for sign in signs]
+    return [int(sign) for sign in signs]
 
 
-def _newton(smooth: Smooth, theta: list[Any], mu: Any, enough: Any) -> list[Any]:
+def _newton(smooth: Smooth, theta: list[Any], mu: Any, enough: Any, most: int = MOST_STEPS) -> list[Any]:
     """Return the point where the squared Newton decrement is at most `enough`, or 1e-85 of the value."""
     value, precise = smooth.value(theta, mu), mp.mpf("1e-85")
-    for _ in range(MOST_STEPS):
+    for _ in range(most):
         gradient, hessian = smooth.derivatives(theta, mu)
         step = solve(hessian, [-g for g in gradient])
         decrement = -mp.fsum(g * d for g, d in zip(gradient, step, strict=True))
@@ -229,4 +240,4 @@ def _newton(smooth: Smooth, theta: list[Any], mu: Any, enough: Any) -> list[Any]
             if length < 1e-60:
                 raise ArithmeticError("the line search of Newton's method failed")
         theta, value = trial, reached
-    raise ArithmeticError(f"Newton's method took more than {MOST_STEPS} steps")
+    raise ArithmeticError(f"Newton's method took more than {most} steps")

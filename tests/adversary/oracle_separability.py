@@ -70,21 +70,18 @@ def rays_of(X: Any, labels: Any, fit_intercept: bool, weights: Any = None) -> li
 
 
 def separated_rays(zs: Sequence[Vector]) -> list[bool]:
-    """Return for each ray whether some v with z·v ≥ 0 on all rays has z·v > 0 on it."""
-    status: list[bool | None] = [None] * len(zs)
-    for i, z in enumerate(zs):
-        if status[i] is not None:
-            continue
-        multipliers, direction = cone_alternative(zs, [-x for x in z])
-        if direction is not None:
-            for k, other in enumerate(zs):
-                if dot(direction, other) > 0:
-                    status[k] = True
-        else:
-            assert multipliers is not None
-            for k in [i, *(k for k, value in enumerate(multipliers) if value > 0)]:
-                status[k] = False
-    return [bool(value) for value in status]
+    """Return for each ray whether some v with z·v ≥ 0 on all rays has z·v > 0 on it.
+
+    If minus the sum of some rays lies in the cone of all rays, no such v is above 0 on any of them; otherwise one is.
+    """
+    separated = [False] * len(zs)
+    while not all(separated):
+        rest = [z for z, done in zip(zs, separated, strict=True) if not done]
+        direction = cone_alternative(zs, [-sum(column, Fraction(0)) for column in zip(*rest, strict=True)])[1]
+        if direction is None:
+            break
+        separated = [done or dot(direction, z) > 0 for z, done in zip(zs, separated, strict=True)]
+    return separated
 
 
 def verdict_of(zs: Sequence[Vector]) -> Verdict:
