@@ -93,7 +93,7 @@ def mistaken_rows(
 def is_mistake(score: Any, sign: int, tie: Tie, margin: float = 0.0) -> bool:
     """Return whether a score is a mistake: y·score < 0, a score of 0 as `tie` says; with a margin, y·score < margin."""
     if margin > 0:
-        return bool(sign * score < Fraction(margin))
+        return bool(sign * score < margin)
     if score == 0:
         return {"positive": sign < 0, "negative": sign > 0, "mistake": True, "correct": False}[tie]
     return bool(sign * score < 0)
@@ -224,6 +224,8 @@ def _replay(
     coef = [gram[0][0] * 0] * len(signs)
     margins, mistakes, legitimate = [], [], True
     batch = isinstance(history, int | np.integer)
+    if not batch and not all(0 <= row < len(signs) for row in history):
+        raise ValueError(f"the history names rows other than 0, …, {len(signs) - 1}")
     for t in range(history if batch else len(history)):
         wrong = [i for i, s in enumerate(scores) if is_mistake(s, signs[i], rule.tie, rule.margin)]
         rows = wrong if batch else [int(history[t])]

@@ -199,13 +199,12 @@ def _float_minimum(smooth: Smooth) -> tuple[list[Any], list[list[int]]]:
                 theta = theta + length * step
                 if length <= 1e-9:
                     break
-            if mu < 1e-10 * value:
+            if mu < 1e-9 * min(value, np.min(l1, where=l1 > 0, initial=1.0)):
                 break
         t = (mu + np.sqrt(mu * mu + (l1 * theta) ** 2)) / np.where(l1 > 0, l1, 1.0)
-    clear, large = np.abs(theta) > 0.999 * t, np.abs(theta) > 1e-3 * np.abs(theta).max()
-    signs = [
-        _independent_signs(Z, l1, l2, np.where((l1 > 0) & chosen, theta, 0.0)) for chosen in (clear, clear & large)
-    ]
+    clear, large = (np.abs(theta) > 0.999 * t), np.abs(theta) > 1e-3 * np.abs(theta).max()
+    guesses = ((clear, l2), (clear & large, l2), (clear, np.where(l2 > 1e-6, l2, 0.0)))  # ties, and ridges too small
+    signs = [_independent_signs(Z, l1, ridge, np.where((l1 > 0) & chosen, theta, 0.0)) for chosen, ridge in guesses]
     return [mp.mpf(value) for value in theta.tolist()], signs
 
 

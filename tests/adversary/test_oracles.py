@@ -315,6 +315,8 @@ def test_an_invented_update_is_not_legitimate() -> None:
     assert replay_perceptron(SQUARE, AND, [3], rule=PerceptronRule(margin=0.5)).legitimate
     assert not replay_perceptron(SQUARE, AND, [0], start=[-0.5, 0.0, 0.0]).legitimate
     assert replay_perceptron(SQUARE, AND, [0]).margins == [0]
+    with pytest.raises(ValueError, match="rows other than"):
+        replay_perceptron(SQUARE, AND, [-1])
 
 
 def test_batch_updates_and_falling_rates() -> None:
@@ -340,6 +342,8 @@ def test_a_kernel_run_is_that_of_its_linear_space() -> None:
     assert [dot(kernel.coef, column) for column in zip(*rows, strict=True)] == linear.coef
     rbf = replay_kernel_perceptron(kernel_matrix("rbf", X, gamma=1.0), y, [0, 1], rule=PerceptronRule(tie="mistake"))
     assert rbf.legitimate
+    wide = replay_kernel_perceptron(kernel_matrix("rbf", X, gamma=1.0), y, [0, 0, 0], rule=PerceptronRule(margin=3.0))
+    assert not wide.legitimate  # margins 0, 2, 4
     assert float(rbf.margins[1]) == pytest.approx(y[0] * y[1] * (math.exp(-((X[0] - X[1]) ** 2).sum()) + 1))
 
 
