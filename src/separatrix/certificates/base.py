@@ -194,7 +194,7 @@ class Certificate(ABC):
     @classmethod
     def _read_groups(cls, data: Data, groups: Any) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        given = read(dict[str, Any], groups)
+        given = read(dict[str, dict[str, Any]], groups)
         if set(given) != {"statement", "witness"}:
             raise FormatError(f" has the keys {sorted(given)}; statement and witness are needed")
         for group in ("statement", "witness"):
@@ -274,25 +274,30 @@ def _read(values: Mapping[str, Any]) -> Certificate:
             raise FormatError(" is missing" if key in KEYS else " is unknown", f".{key}")
     if type(given["format"]) is not int or given["format"] != FORMAT:
         raise FormatError(f" is {given['format']!r:.40}; this release reads {FORMAT}", ".format")
+    certificate = read_body(given)
+    for name in ("verdict", "claim"):
+        if given[name] != getattr(certificate, name):
+            raise FormatError(" does not follow from the statement; the file was altered", f".{name}")
+    return certificate
+
+
+def read_body(given: Mapping[str, Any]) -> Certificate:
+    """Return the certificate of kind, data, statement, witness and parts; its words are not compared."""
     kind = given["kind"]
     if not isinstance(kind, str) or kind not in _MODULES:
         raise FormatError(f" is {kind!r:.40}, an unknown kind{did_you_mean(str(kind), _MODULES)}", ".kind")
     import_module(f"separatrix.certificates.{_MODULES[kind]}")
     data = read(Data, given["data"], ".data")
+    if (data.kernel is None) == kind.startswith("kernel"):
+        raise FormatError(f" is {'missing' if data.kernel is None else 'given'} in a {kind} certificate", ".data.kernel")
     groups = {"statement": given["statement"], "witness": given["witness"]}
-    certificate: Certificate
     if data.scheme is None:
         if given["parts"] != []:
             raise FormatError(" are given, where the data have no scheme of several classes", ".parts")
-        certificate = _KINDS[kind].from_groups(data, groups)
-    else:
-        if groups != {"statement": None, "witness": None}:
-            raise FormatError(" is not null, where the parts have the statements", ".statement")
-        certificate = _read_parts(_KINDS[kind], data, given["parts"])
-    for name in ("verdict", "claim"):
-        if given[name] != getattr(certificate, name):
-            raise FormatError(" does not follow from the statement; the file was altered", f".{name}")
-    return certificate
+        return _KINDS[kind].from_groups(data, groups)
+    if groups != {"statement": None, "witness": None}:
+        raise FormatError(" is not null, where the parts have the statements", ".statement")
+    return _read_parts(_KINDS[kind], data, given["parts"])
 
 
 def _read_parts(kind: type[Certificate], data: Data, parts: Any) -> PartsCertificate:

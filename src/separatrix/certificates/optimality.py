@@ -30,7 +30,6 @@ from separatrix import losses
 from separatrix.arrays import Floats, Ints
 from separatrix.certificates.base import (
     OPTIMAL_GAP,
-    STATED,
     Certificate,
     CertifiedCoef,
     Check,
@@ -81,7 +80,7 @@ class OptimalityCertificate(DualityGap, Certificate):
     primal: Stated[NotNegative]
     dual: Stated[NotNegative]
     scale: Stated[NotNegative]
-    scales: Annotated[Floats, Shape(None), Range(above=0.0), STATED] | None = None
+    scales: Stated[Annotated[Floats, Shape(None), Range(above=0.0)] | None] = None
     coef: Annotated[Floats, Shape(None)] | Annotated[Floats, Shape(None, None)]
     dual_rows: Annotated[Ints, Shape(None), Range(0)] | None = None
     dual_values: Annotated[Floats, Shape(None)] | None = None
