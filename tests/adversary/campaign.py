@@ -1,11 +1,11 @@
 """Campaigns of forgeries: how many mutations of each kind are proved or refused, and which of them are false.
 
-    true, proved       as it should be
-    true, refused      counted; for harmless mutations at most 1 %
-    other, refused     not proved, and not judged
-    FALSE, PROVED      a hole
-    failed             a traceback, or more than 5 seconds
-    law                the standalone verifier disagrees, for the kinds that it checks
+true, proved       as it should be
+true, refused      counted; for harmless mutations at most 1 %
+other, refused     not proved, and not judged
+FALSE, PROVED      a hole
+failed             a traceback, or more than 5 seconds
+law                the standalone verifier disagrees, for the kinds that it checks
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def classified(mutation: Mutation, folder: Path) -> Result:
 def standalone_status(mutation: Mutation, folder: Path) -> int:
     """Return the exit status of the standalone verifier, 2 for data that a table cannot hold."""
     X = np.asarray(mutation.X, dtype=np.float64)
-    if X.ndim != 2 or len(X) != len(mutation.y):
+    if X.ndim != 2 or len(X) != len(mutation.y) or not _typed(mutation):
         return 2
     header = [f"x{j}" for j in range(X.shape[1])]
     names = json.loads(mutation.text).get("data")
@@ -117,7 +117,11 @@ def standalone_status(mutation: Mutation, folder: Path) -> int:
     if mutation.weights is not None:
         if len(mutation.weights) != len(X):
             return 2
-        columns, header, options = [*columns, mutation.weights.tolist()], [*header, "the weight"], [*options, "--weight", "the weight"]
+        columns, header, options = (
+            [*columns, mutation.weights.tolist()],
+            [*header, "the weight"],
+            [*options, "--weight", "the weight"],
+        )
     table, file = folder / "table.csv", folder / "certificate.json"
     try:
         with table.open("w", newline="", encoding="utf-8") as stream:
@@ -127,6 +131,17 @@ def standalone_status(mutation: Mutation, folder: Path) -> int:
     file.write_text(mutation.text, encoding="utf-8")
     with contextlib.redirect_stdout(io.StringIO()):
         return standalone.main([str(file), str(table), *options])
+
+
+def _typed(mutation: Mutation) -> bool:
+    """Return whether labels read from text, as those of the certificate, are those of the data."""
+    data = json.loads(mutation.text).get("data")
+    labels = data.get("labels") if isinstance(data, dict) else None
+    kinds = [
+        {bool: "boolean", str: "text"}.get(type(label), "number")
+        for label in (labels[0] if isinstance(labels, list) and labels else None, mutation.y.tolist()[0])
+    ]
+    return kinds[0] == kinds[1]
 
 
 def extremes(case: Case, folder: Path) -> Iterator[Result]:

@@ -264,9 +264,7 @@ def _bound_fault(statement: dict[str, Any], gram: Any, scores: Any, signs: list[
     for choose in (min, max):
         current, made = list(scores), 0
         while made <= bound:
-            wrong = [
-                i for i, s in enumerate(current) if oracles.is_mistake(s, signs[i], own.tie, own.margin)
-            ]
+            wrong = [i for i, s in enumerate(current) if oracles.is_mistake(s, signs[i], own.tie, own.margin)]
             if not wrong:
                 break
             rate = Fraction(own.rate) / (statement["earlier"] + made + 1 if own.inverse else 1)

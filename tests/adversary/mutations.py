@@ -20,8 +20,38 @@ from separatrix.certificates.base import read_body
 from separatrix.errors import SeparatrixError
 
 Path = tuple[Any, ...]
-ODD = [None, True, False, [], {}, "", "x", "inf", "NaN", "1/3", "-1", 0, -1, 1.5, 10**400, 2**53, 2**53 + 1, 1e308, 5e-324]
-FACTORS = [0.0, -1.0, 0.5, 2.0, 1e-6, 1e6, 1e-300, 1e300, *(1 + s * 10.0**-k for s in (1, -1) for k in (15, 12, 9, 6, 3, 1))]
+ODD = [
+    None,
+    True,
+    False,
+    [],
+    {},
+    "",
+    "x",
+    "inf",
+    "NaN",
+    "1/3",
+    "-1",
+    0,
+    -1,
+    1.5,
+    10**400,
+    2**53,
+    2**53 + 1,
+    1e308,
+    5e-324,
+]
+FACTORS = [
+    0.0,
+    -1.0,
+    0.5,
+    2.0,
+    1e-6,
+    1e6,
+    1e-300,
+    1e300,
+    *(1 + s * 10.0**-k for s in (1, -1) for k in (15, 12, 9, 6, 3, 1)),
+]
 CHOICES: dict[str, list[Any]] = {
     "task": ["numbers", "two", "several", "rest"],
     "scheme": [None, "one-vs-rest", "pairs"],
@@ -85,6 +115,7 @@ class Forger:
         ways: list[tuple[Callable[[Case], Mutation], int]] = [
             (self.value, 8),
             (self.pair_of_values, 3),
+            (self.scale, 1),
             (self.listing, 4),
             (self.key, 1),
             (self.splice, 3),
@@ -158,6 +189,21 @@ class Forger:
             names.append(f"{place} becomes {new!r:.40}")
         return self.made(case, ", ".join(names), document)
 
+    def scale(self, case: Case) -> Mutation:
+        """Scale all numbers of a list, to where they underflow or overflow."""
+        lists = [place for place in places(case.certificate) if isinstance(at(case.certificate, place), list)]
+        numbers = [place for place in lists if {*map(type, at(case.certificate, place))} & {float}]
+        if not numbers:
+            return self.value(case)
+        place, factor = (
+            self.pick(numbers),
+            self.pick([2.0**-540, 2.0**-535, 2.0**-1000, 2.0**500, 2.0**1000, 3.0, -1.0]),
+        )
+        values = [v * factor if isinstance(v, float) else v for v in at(case.certificate, place)]
+        if not all(abs(v) < math.inf for v in values if isinstance(v, float)):
+            values = [0.0 for _ in values]
+        return self.made(case, f"{place} times {factor}", changed(case.certificate, place, values))
+
     def listing(self, case: Case) -> Mutation:
         """Delete, repeat, swap, reverse or append entries of a list."""
         found = [place for place in places(case.certificate) if isinstance(at(case.certificate, place), list)]
@@ -204,7 +250,9 @@ class Forger:
         document, source = copy.deepcopy(case.certificate), copy.deepcopy(other.certificate)
         way = self.pick(["group", "field", "part", "kind", "data field"])
         if way == "group":
-            for key in self.pick([("statement",), ("witness",), ("data",), ("statement", "witness"), ("parts", "data")]):
+            for key in self.pick(
+                [("statement",), ("witness",), ("data",), ("statement", "witness"), ("parts", "data")]
+            ):
                 document[key] = source[key]
         elif way == "kind":
             document["kind"] = source["kind"]
@@ -260,14 +308,18 @@ class Forger:
         """Have the counts be those of the data."""
         values = case.y.tolist()
         kept = [True] * len(values) if case.weights is None else (case.weights > 0).tolist()
-        own = [sum(k and type(v) is type(x) and v == x for v, k in zip(values, kept, strict=True)) for x in data["labels"]]
+        own = [
+            sum(k and type(v) is type(x) and v == x for v, k in zip(values, kept, strict=True)) for x in data["labels"]
+        ]
         data["counts"] = [*own, sum(kept) - sum(own)] if data["task"] == "rest" else own
 
     def of_data(self, case: Case) -> Mutation:
         """Change the data under an untouched certificate."""
         X, y, weights = (None if each is None else each.copy() for each in (case.X, case.y, case.weights))
         n, i = len(X), int(self.rng.integers(len(X)))
-        way = self.pick(["cell", "cell", "label", "label", "weights", "swap columns", "swap rows", "type", "sign", "scale"])
+        way = self.pick(
+            ["cell", "cell", "label", "label", "weights", "swap columns", "swap rows", "type", "sign", "scale"]
+        )
         if way == "cell":
             j = int(self.rng.integers(X.shape[1]))
             X[i, j] = self.pick([X[i, j] + 0.125, -X[i, j], X[i, j] * (1 + 2.0**-52), 0.0, 1e300, 1e-300, math.nan])
@@ -364,7 +416,11 @@ class Forger:
 def _bodies(document: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the innermost objects with a statement and a witness."""
     outer = document["parts"] or [document]
-    nested = [[group["witness"]["optimality"], group["witness"]["existence"]] for group in outer if "existence" in group["witness"]]
+    nested = [
+        [group["witness"]["optimality"], group["witness"]["existence"]]
+        for group in outer
+        if "existence" in group["witness"]
+    ]
     return [body for bodies in nested for body in bodies] or list(outer)
 
 

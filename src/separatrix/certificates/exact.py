@@ -29,6 +29,7 @@ MANTISSA_BITS = 53
 ROWS_AT_ONCE = 256
 SAFE_EXPONENT = 300  # entries within 2^±300 have products and errors that are exact floats
 EXPANSION_SWEEPS = 6  # sweeps of error-free sums before rationals take over
+LARGE = 1e140  # norms of rows and weights between 1/LARGE and LARGE have products without underflow or overflow
 WHOLE = 2.0**52  # float sums of integers below this are exact
 
 
@@ -38,9 +39,11 @@ def rounding_bound(norms: Any, weights: Floats) -> Any:
 
 
 def float_margins(design: Design, signs: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return yᵢ w·xᵢ in floats, and a bound on the rounding error of each."""
-    margins = np.asarray(signs * design.matvec(weights))
-    return margins, np.asarray(rounding_bound(np.sqrt(design.squared_norms()), weights))
+    """Return yᵢ w·xᵢ in floats, and a bound on the rounding error of each: infinity near underflow or overflow."""
+    margins, norms = np.asarray(signs * design.matvec(weights)), np.sqrt(design.squared_norms())
+    bounds = np.asarray(rounding_bound(norms, weights))
+    safe = (norms > 1.0 / LARGE) & (norms < LARGE) & (1.0 / LARGE < np.abs(weights).max(initial=0.0) < LARGE)
+    return margins, np.where(safe, bounds, np.inf)
 
 
 def least_margin(design: Design, signs: Floats, weights: Floats) -> tuple[float, int]:
@@ -182,6 +185,25 @@ def exact_margins(design: Design, signs: Floats, coef: Floats, rows: Sequence[in
         for sign, total in zip(signs[chunk].tolist(), (entries @ weights).tolist(), strict=True):
             margins.append(int(sign) * total * Fraction(2) ** (unit + scale))
     return margins
+
+
+def exact_solution(matrix: Floats, right: Sequence[Fraction]) -> list[Fraction] | None:
+    """Return the solution of a square linear system by elimination without fractions (Bareiss); None if singular."""
+    entries, unit = as_integers(matrix)
+    common = math.lcm(*(number.denominator for number in right))
+    rows = [[*row, int(number * common)] for row, number in zip(entries.tolist(), right, strict=True)]
+    previous = 1
+    for k in range(len(rows)):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        lead = rows[k]
+        for i, row in enumerate(rows):
+            if i != k:
+                rows[i] = [(lead[k] * x - row[k] * y) // previous for x, y in zip(row, lead, strict=True)]
+        previous = lead[k]
+    return [Fraction(row[-1], previous * common) / Fraction(2) ** unit for row in rows]
 
 
 def exact_combination(points: Floats, multipliers: Sequence[Fraction]) -> list[Fraction]:

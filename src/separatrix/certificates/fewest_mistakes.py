@@ -26,8 +26,8 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.certificates.base import BeyondLimitsError, Certificate, CertifiedCoef, Check, Stated, register
-from separatrix.certificates.data import MatchedRows, Whole
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Stated, register
+from separatrix.certificates.data import BeyondLimitsError, MatchedRows, Whole
 from separatrix.certificates.exact import exact_combination, exact_margins, float_margins
 from separatrix.codec import Items, Range, Shape
 from separatrix.design.base import Design
