@@ -379,6 +379,10 @@ def _optimality(part: dict[str, Any], rows: Rows) -> str:
     value = oracles.value_at(loss, X, y, weights, rows.intercept, **options)
     key = ("least", loss, strength, ratio, X.tobytes(), *rows.key)
     least = _once(key, lambda: oracles.minimum(loss, X, y, rows.intercept, **options).value)
+    zero = np.zeros_like(np.array(weights)).tolist()
+    scale = _once(("zero", *key), lambda: TOLERANCE * oracles.value_at(loss, X, y, zero, rows.intercept, **options))
+    if statement["scale"] > scale * (1 + TOLERANCE) + 1e-300:
+        return f"gaps are relative to {float(scale):.3g} at least"
     room = TOLERANCE * max(float(value), statement["scale"], 1e-300)
     if abs(value - statement["primal"]) > room:
         return f"the objective is {float(value):.17g}"
@@ -395,13 +399,18 @@ def _likelihood(part: dict[str, Any], rows: Rows) -> str:
 def _least_squares(part: dict[str, Any], rows: Rows) -> str:
     statement, witness = part["statement"], part["witness"]
     truth = _once(("squares", *rows.key), lambda: oracles.least_squares(rows.X, rows.y, rows.intercept, rows.weights))
+    least = truth.rss
+    if witness["aliased"]:  # columns that depend on others to within 1e-8 count as dependent
+        kept = np.delete(rows.ones, witness["aliased"], axis=1)
+        least = oracles.least_squares(kept, rows.y, False, rows.weights).rss
     own = oracles.residual_sum(rows.X, rows.y, witness["coef"], rows.intercept, rows.weights)
     size = own + Fraction(1e-12) * sum((Fraction(float(v)) ** 2 for v in rows.y), Fraction(0))
+    singular = np.linalg.svd(rows.ones, compute_uv=False).tolist()
     if abs(own - Fraction(statement["rss"])) > Fraction(TOLERANCE) * size:
         return f"the sum of squares is {float(own):.17g}"
-    if own - truth.rss > Fraction(max(statement["relative_excess"], 1e-10) + TOLERANCE) * size:
-        return f"the least sum of squares is {float(truth.rss):.17g}"
-    if len(witness["aliased"]) > len(truth.relations):
+    if own - least > Fraction(max(statement["relative_excess"], 1e-10) + TOLERANCE) * size:
+        return f"the least sum of squares is {float(least):.17g}"
+    if sum(s <= 1e-7 * singular[0] for s in singular) < len(witness["aliased"]):
         return "a column is said to depend on others"
     unique = not witness["aliased"] and witness["independent"] is not None
     return "other coefficients do as well" if unique and truth.relations else ""

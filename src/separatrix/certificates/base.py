@@ -259,7 +259,7 @@ def _read(values: Mapping[str, Any]) -> Certificate:
     given = read(dict[str, Any], values)
     for key in (*KEYS, *given):
         if key not in given or key not in KEYS:
-            raise FormatError(" is missing" if key in KEYS else " is unknown", f".{key}")
+            raise FormatError(" is missing" if key in KEYS else " is unknown", f".{ascii(key)[1:-1]:.40}")
     if type(given["format"]) is not int or given["format"] != FORMAT:
         raise FormatError(f" is {given['format']!r:.40}; this release reads {FORMAT}", ".format")
     certificate = read_body(given)

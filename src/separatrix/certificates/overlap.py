@@ -28,7 +28,7 @@ import numpy as np
 from separatrix.arrays import EPSILON, Floats, Indices, Ints
 from separatrix.certificates.base import Check
 from separatrix.certificates.data import Whole
-from separatrix.certificates.exact import exact_solution
+from separatrix.certificates.exact import exact_solution, scaled_integers
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.codec import Items, Range
 
@@ -229,8 +229,7 @@ def _modulo(rows: Floats, prime: int) -> Ints:
 
 def exact_residual(values: Floats, multipliers: tuple[Fraction, ...]) -> list[Fraction]:
     """Return Σ λ z exactly, one number per column."""
-    shared = math.lcm(*(multiplier.denominator for multiplier in multipliers))
-    integers = [int(multiplier * shared) for multiplier in multipliers]
+    integers, shared = scaled_integers(multipliers, entries=values.shape[1])
     return [_column_total(column, integers) / shared for column in values.T]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 Vector = list[Fraction]
 PRIME = 2**61 - 1
-MAX_NODES, MAX_RANK, MAX_NUMBER = 50_000, 60, 1e150
+MAX_NODES, MAX_RANK, MAX_BITS, MAX_NUMBER = 50_000, 60, 2**18, 1e150
 FRACTION = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,3999})?")
 PLACE = re.compile(r"0|[1-9][0-9]{0,14}")
 KEYS = "format kind data statement witness parts verdict claim"
@@ -94,7 +94,12 @@ def _rationals(value: Any, size: int | None = None) -> Vector:
     numbers = _list(value, size)
     wrong = [text for text in numbers if isinstance(text, str) and not FRACTION.fullmatch(text)]
     _require(not wrong, f"{wrong[:1]!r:.40} is no fraction")
-    return [Fraction(each) if isinstance(each, str) else _float(each) for each in numbers]
+    fractions, common = [Fraction(each) if isinstance(each, str) else _float(each) for each in numbers], 1
+    for denominator in {each.denominator for each in fractions}:
+        common = math.lcm(common, denominator)
+        if common.bit_length() > MAX_BITS:
+            raise UncheckedError(f"a common denominator of more than {MAX_BITS} bits")
+    return fractions
 
 
 def _relations(value: Any, width: int) -> list[Vector]:
