@@ -6,10 +6,13 @@ import json
 import warnings
 from functools import cache
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 
 import separatrix as sx
+from separatrix.separability.search import search
 
 
 class Case(NamedTuple):
@@ -50,6 +53,12 @@ WEIGHTS = np.array([1, 0.5, 2, 0, 1, 3, 0.25, 1, 1, 2.0])
 ALIASED = np.column_stack([X, X[:, 0] + X[:, 1]])
 XOR_X, XOR = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([False, False, True, True])
 GRAM = X @ X.T + 1.0
+
+
+def _clashing(seed: int) -> tuple[Any, Any]:
+    """Return rows of three classes, some of which cannot be separated."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(-1, 3, (10, 3)).astype(float), rng.integers(0, 3, 10)
 
 
 def _fits() -> list[tuple[str, Any, Any, Any, Any]]:
@@ -115,6 +124,9 @@ def _fits() -> list[tuple[str, Any, Any, Any, Any]]:
         ("zero-one, no intercept", sx.ZeroOneClassifier(fit_intercept=False), X, OVERLAP == "yes", None),
         ("generative", sx.GaussianGenerativeClassifier(), X, OVERLAP, None),
         ("generative, several", sx.GaussianGenerativeClassifier(), X, THREE, WEIGHTS),
+        ("generative, priors", sx.GaussianGenerativeClassifier(priors=[0.25, 0.75]), X, OVERLAP, None),
+        ("kernel margin, precomputed", kernel_svm(hard_margin=True, kernel="precomputed"), GRAM, SEPARATED, None),
+        ("kernel svm, against the rest", kernel_svm(strength=0.1, gamma=0.5, multiclass="one_vs_rest"), X, THREE, None),
     ]
 
 
@@ -122,20 +134,23 @@ def _checks() -> list[tuple[str, Any, Any, Any, dict[str, Any]]]:
     """Return name, X, y, weights and options of checks of separability."""
     polynomial = sx.maps.Polynomial(degree=2)
     return [
-        ("separable", APART, SEPARATED, None, {}),
-        ("overlap", X, OVERLAP, None, {}),
-        ("overlap, weights", X, OVERLAP, WEIGHTS, {}),
-        ("overlap, aliased", ALIASED, OVERLAP, None, {}),
-        ("overlap, no intercept", X, OVERLAP == "yes", None, {"fit_intercept": False}),
-        ("quasi", QUASI_X, QUASI, None, {}),
-        ("several, separable", X, THREE_APART, None, {}),
-        ("several, quasi", X, THREE_QUASI, None, {}),
-        ("several, overlap", X, THREE, None, {}),
-        ("several, one-vs-rest", X, THREE, None, {"multiclass": "one_vs_rest"}),
-        ("several, pairs", X, THREE_APART, None, {"multiclass": "pairs"}),
-        ("separable, mapped", XOR_X, XOR, None, {"map": polynomial}),
-        ("overlap, mapped", np.column_stack([X[:, 0], X[:, 0]]), OVERLAP, None, {"map": polynomial}),
-        ("kernel", X, OVERLAP, None, {"kernel": "rbf"}),
+        ("separability, separable", APART, SEPARATED, None, {}),
+        ("separability, separable, names", pd.DataFrame(APART, columns=["height", "width"]), SEPARATED, None, {}),
+        ("separability, clashes", *_clashing(67), None, {"wide": True}),
+        ("separability, equal rows", *_clashing(66), None, {"wide": True}),
+        ("separability, overlap", X, OVERLAP, None, {}),
+        ("separability, overlap, weights", X, OVERLAP, WEIGHTS, {}),
+        ("separability, overlap, aliased", ALIASED, OVERLAP, None, {}),
+        ("separability, overlap, no intercept", X, OVERLAP == "yes", None, {"fit_intercept": False}),
+        ("separability, quasi", QUASI_X, QUASI, None, {}),
+        ("separability, several, separable", X, THREE_APART, None, {}),
+        ("separability, several, quasi", X, THREE_QUASI, None, {}),
+        ("separability, several, overlap", X, THREE, None, {}),
+        ("separability, several, one-vs-rest", X, THREE, None, {"multiclass": "one_vs_rest"}),
+        ("separability, several, pairs", X, THREE_APART, None, {"multiclass": "pairs"}),
+        ("separability, separable, mapped", XOR_X, XOR, None, {"map": polynomial}),
+        ("separability, overlap, mapped", np.column_stack([X[:, 0], X[:, 0]]), OVERLAP, None, {"map": polynomial}),
+        ("separability, kernel", X, OVERLAP, None, {"kernel": "rbf"}),
     ]
 
 
@@ -149,9 +164,21 @@ def cases() -> tuple[Case, ...]:
             given = {} if weights is None else {"sample_weight": weights}
             made.append(Case(name, _written(estimator.fit(rows, y, **given).certificate_), rows, y, weights))
         for name, rows, y, weights, options in _checks():
-            certificate = sx.check_separability(rows, y, sample_weight=weights, **options)
-            made.append(Case(f"separability, {name}", _written(certificate), rows, y, weights))
+            limit = 0 if options.pop("wide", False) else search.DENSE_ENTRIES
+            with patch.object(search, "DENSE_ENTRIES", limit):  # 0: every problem has too many columns
+                certificate = sx.check_separability(rows, y, sample_weight=weights, **options)
+            made.append(Case(name, _written(certificate), np.asarray(rows), y, weights))
     return tuple(made)
+
+
+def names() -> list[str]:
+    """Return the names of the cases, without fitting them."""
+    return [name for name, *_ in (*_fits(), *_checks())]
+
+
+def case(name: str) -> Case:
+    """Return a case by its name."""
+    return next(case for case in cases() if case.name == name)
 
 
 def _written(certificate: Any) -> dict[str, Any]:

@@ -153,18 +153,9 @@ class Forger:
             return self.pick(CHOICES[key])
         if self.rng.random() < 0.25:
             return self.pick(ODD)
-        if isinstance(value, bool):
-            return not value
-        if isinstance(value, int):
-            return self.pick([value + 1, value - 1, 0, 1, 2 * value + 1, 2**53, float(value), value + 0.5, str(value)])
-        if isinstance(value, float):
-            near = [math.nextafter(value, math.inf), math.nextafter(value, -math.inf)]
-            return self.pick([*near, *(value * factor for factor in FACTORS), round(value), repr(value)])
         if isinstance(value, str):
             return self._text(value)
-        if value is None:
-            return self.pick([0, 0.0, [], False, 1.0, [1.0], "x"])
-        return self.pick([None, [], {}, [value], 0])
+        return self.pick(_near(value))
 
     def _text(self, value: str) -> Any:
         with suppress(ValueError):
@@ -349,7 +340,7 @@ class Forger:
         done = False
         while not done:
             way = self.pick(ways)
-            done = all([way(group) for group in _bodies(document)])
+            done = sum(way(group) for group in _bodies(document)) == len(_bodies(document))
         return Mutation(
             f"{case.name}: harmless {way.__name__}", json.dumps(rendered(document)), case.X, case.y, case.weights, True
         )
@@ -377,16 +368,16 @@ class Forger:
     def _reordered(self, group: dict[str, Any]) -> bool:
         """Reorder the support and the numbers of its rows together."""
         witness = group["witness"]
-        lists = [key for key in ("rows", "coef", "multipliers", "dual_rows", "dual_values", "subsystems", "packing")]
+        lists = ("rows", "coef", "multipliers", "dual_rows", "dual_values", "subsystems", "packing")
         sizes = {key: len(witness[key]) for key in lists if isinstance(witness.get(key), list)}
         support = witness.get("rows") or witness.get("dual_rows") or witness.get("subsystems")
         if not support:
             return False
         order = self.rng.permutation(len(support))
         for key, size in sizes.items():
-            if size == len(support) and not (key == "coef" and "dual_rows" in witness | group["statement"]):
-                if key != "coef" or group["statement"].get("radius") is not None:
-                    witness[key] = [witness[key][k] for k in order]
+            of_rows = key != "coef" or ("radius" in group["statement"] and "intercept" in witness)  # of a kernel
+            if size == len(support) and of_rows:
+                witness[key] = [witness[key][k] for k in order]
         return True
 
     def _scaled(self, group: dict[str, Any]) -> bool:
@@ -411,6 +402,18 @@ class Forger:
             witness["separator"] = [4.0 * value for value in witness["separator"]]
             return True
         return False
+
+
+def _near(value: Any) -> list[Any]:
+    """Return other values than one, that are near to it or of another type."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, value - 1, 0, 1, 2 * value + 1, 2**53, float(value), value + 0.5, str(value)]
+    if isinstance(value, float):
+        near = [math.nextafter(value, math.inf), math.nextafter(value, -math.inf)]
+        return [*near, *(value * factor for factor in FACTORS), round(value), repr(value)]
+    return [0, 0.0, [], False, 1.0, [1.0], "x"] if value is None else [None, [], {}, [value], 0]
 
 
 def _bodies(document: dict[str, Any]) -> list[dict[str, Any]]:

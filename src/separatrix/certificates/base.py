@@ -228,6 +228,7 @@ _MODULES = {
     "separability": "separability",
     "zero-one": "fewest_mistakes",
 }
+KINDS = tuple(_MODULES)
 _KINDS: dict[str, type[Certificate]] = {}
 KEYS = ("format", "kind", "data", "statement", "witness", "parts", "verdict", "claim")
 

@@ -252,6 +252,9 @@ class MatchedRows:
 
 def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
     """Return the rows of the caller that count; data that do not fit raise a DataError."""
+    for name, values in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+        if np.ma.is_masked(values):
+            raise DataError(f"{name} has masked entries, which are no data; drop these rows, or fill them")
     X = _in_order(X, data)
     if tuple(np.shape(X)) != (data.rows, data.width):
         raise DataError(f"X has shape {tuple(np.shape(X))}; the certificate is of {(data.rows, data.width)}")
@@ -343,16 +346,20 @@ def finite_numbers(name: str, values: Any, rows: int) -> Floats:
     """Return targets or weights as finite float64 numbers (rows,)."""
     given = np.asarray(values)
     try:
+        if given.dtype.kind == "c":
+            raise TypeError
         numbers = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"{name} has entries that are not numbers; give those of the fit") from None
     if numbers.shape != (rows,):
         raise DataError(f"{name} has shape {numbers.shape} where {rows} numbers are needed")
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
         raise DataError(f"{name} has {numbers[wrong[0]]:g} in row {wrong[0]}; give the numbers of the fit")
-    if given.dtype.kind in "iu" and (changed := np.flatnonzero(numbers.astype(object) != given.astype(object))).size:
-        raise DataError(f"{name} has {given[changed[0]]} in row {changed[0]}, which float64 does not hold")
+    integers = given.tolist() if given.dtype.kind in "iuO" else []
+    for row, value in enumerate(integers):
+        if isinstance(value, int) and value != numbers[row]:
+            raise DataError(f"{name} has {value} in row {row}, which float64 does not hold")
     return numbers
 
 

@@ -39,7 +39,7 @@ from separatrix.certificates.exact import (
     rounded_up_root,
     squared_norm,
 )
-from separatrix.certificates.spaces import KernelSpace
+from separatrix.certificates.spaces import KernelSpace, kernel_words
 from separatrix.codec import MAX_WHOLE, Range, Shape
 from separatrix.design.base import Design
 from separatrix.design.kernels import Kernel
@@ -209,7 +209,7 @@ class KernelCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        space = f"in the space of the {self.kernel.name} kernel"
+        space = f"in the space of {kernel_words(self.kernel)}"
         most = f"none has more than {self.upper:.6g}"
         if self.lower > 0.0:
             return f"{space}: {len(self.rows)} rows make a function that separates by {self.lower:.6g}; {most}"

@@ -39,7 +39,7 @@ from separatrix.certificates.data import MatchedRows, Whole, match, require_work
 from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma
 from separatrix.certificates.exact import exact_margins, float_margins, rounded_down_root, rounded_up_root, squared_norm
 from separatrix.certificates.margin import MAX_EXACT, PositiveFloat, least_margin_bound, margin_fault
-from separatrix.certificates.spaces import KernelSpace
+from separatrix.certificates.spaces import KernelSpace, kernel_words
 from separatrix.codec import MAX_WHOLE, Range, Shape
 from separatrix.design.base import Design, add_each
 from separatrix.design.kernels import Kernel
@@ -537,7 +537,7 @@ class KernelMistakesCertificate(RunCertificate):
 
     @property
     def _where(self) -> str:
-        return f"within radius {self.radius:.6g} in the space of the {self.kernel.name} kernel"
+        return f"within radius {self.radius:.6g} in the space of {kernel_words(self.kernel)}"
 
     def _run(self, rows: MatchedRows) -> _KernelRun:
         return _KernelRun(rows, KernelSpace.of(rows, constant=float(self.data.intercept)))

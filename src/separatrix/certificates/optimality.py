@@ -41,7 +41,7 @@ from separatrix.certificates.data import Data, MatchedRows, data_of
 from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma
 from separatrix.certificates.margin import require_support
 from separatrix.certificates.separability import SeparabilityCertificate
-from separatrix.certificates.spaces import KernelSpace
+from separatrix.certificates.spaces import KernelSpace, kernel_words
 from separatrix.codec import MAX_WHOLE, Range, Shape
 from separatrix.design.build import divide_columns, make_design
 from separatrix.design.kernels import Kernel
@@ -284,7 +284,7 @@ class KernelOptimalityCertificate(DualityGap, Certificate):
     @property
     def claim(self) -> str:
         return (
-            f"with the {self.kernel.name} kernel and strength {self.strength:.6g} the objective is at most"
+            f"with {kernel_words(self.kernel)} and strength {self.strength:.6g} the objective is at most"
             f" {self.primal:.10g}, and at least {self.dual:.10g} for any weights: a relative gap of"
             f" {self.relative_gap:.2g}; {len(self.rows):,} support vectors{self.data.absent}"
         )

@@ -36,7 +36,7 @@ Positive = Annotated[Fraction, Range(above=0.0)]
 
 SAFETY = 1.0 + 1e-9  # inflates the bounds for the rounding of their own sums
 TINY = 1e-280  # more than all terms that may have underflowed
-PRIME = 2**31 - 1
+PRIMES = 2**31 - 1, 2**31 - 19
 LARGEST_NORM = 1e100  # of an inverse; beyond, terms that underflowed might matter
 MAX_EXACT_RANK = 60  # up to which exact multipliers are computed, if the bound is too coarse
 CHUNK_ELEMENTS = 2**22
@@ -198,8 +198,13 @@ def _rounded_multipliers_hold(
     return change < least, float(change / least)
 
 
-def rank_modulo(rows: Floats, prime: int = PRIME) -> int:
-    """Return the rank of a matrix of floats modulo a prime, which is at most its rank."""
+def rank_modulo(rows: Floats) -> int:
+    """Return the rank of a matrix of floats modulo a prime, which is at most its rank; if it is low, try a second."""
+    rank = _rank_modulo(rows, PRIMES[0])
+    return rank if rank == min(rows.shape) else max(rank, _rank_modulo(rows, PRIMES[1]))
+
+
+def _rank_modulo(rows: Floats, prime: int) -> int:
     matrix = _modulo(rows, prime)
     rank = 0
     for column in range(matrix.shape[1]):

@@ -10,7 +10,8 @@ The floats of a kernel differ from k(a, b) by at most ε (k(a, a) k(b, b))^½, w
 
 A combination Σ aⱼ k(xⱼ, ·) of m rows has scores that err by (ε + γ of m + 2) kᵢᵢ^½ Σ|aⱼ| kⱼⱼ^½ in row i. A matrix that
 is the data must be an inner product: a Cholesky factorisation of K + δI that ends proves that K + δ′I is positive
-semidefinite, δ′ = δ + γ / (1 − γ) trace, γ of n + 1; statements are then about K + δ′I. Cost: n³/3 for such a matrix,
+semidefinite, δ′ = δ + γ / (1 − γ) trace, γ of n + 1; statements are then about K + δ′I, δ′ at most 1e-8 of the largest
+entry on the diagonal, and say so. Cost: n³/3 for such a matrix,
 and the kernel of every row with each row of a combination.
 """
 
@@ -36,6 +37,16 @@ MAX_PRODUCTS = 1e12  # rows times support rows times columns
 MAX_DEGREE = 1000
 NUMBERS_AT_ONCE = 2**21
 LARGEST_SHIFT = 1e-8  # of the largest diagonal entry: a matrix that needs more is not an inner product
+
+
+def kernel_words(kernel: Kernel) -> str:
+    """Return the kernel that statements are about, in words."""
+    shift = (
+        ""
+        if isinstance(kernel, Linear | PolynomialKernel | RBF)
+        else f" (its diagonal raised by up to {LARGEST_SHIFT:g})"
+    )
+    return f"the {kernel.name} kernel{shift}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +109,16 @@ class KernelSpace:
         if not matrix.any():
             return 0.0
         delta = rounding * trace + TINY
-        while delta <= LARGEST_SHIFT * float(np.abs(np.diag(matrix)).max()):
+        largest = LARGEST_SHIFT * float(np.abs(np.diag(matrix)).max())
+        while delta <= largest:
             shifted = matrix + delta * np.eye(self.n)
             if scipy.linalg.lapack.dpotrf(shifted, lower=1)[1] == 0:
-                return (delta + rounding / (1.0 - rounding) * float(np.trace(shifted)) + 2.0 * UNIT * trace) * OUTWARD
+                least = delta + rounding / (1.0 - rounding) * float(np.trace(shifted)) + 2.0 * UNIT * trace
+                delta = least * OUTWARD
+                break
             delta *= 4.0
+        if delta <= largest:
+            return delta
         raise DataError("the kernel matrix is not an inner product: it has eigenvalues below 0")
 
     @cached_property
