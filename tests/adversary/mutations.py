@@ -408,6 +408,8 @@ def _near(value: Any) -> list[Any]:
     """Return other values than one, that are near to it or of another type."""
     if isinstance(value, bool):
         return [not value]
+    if isinstance(value, int) and value > 2**60:
+        return [0, -value, 2**53]
     if isinstance(value, int):
         return [value + 1, value - 1, 0, 1, 2 * value + 1, 2**53, float(value), value + 0.5, str(value)]
     if isinstance(value, float):
