@@ -56,39 +56,31 @@ def is_formula(model: Any) -> bool:
 
 
 def _adopted(estimator: Any, target: str) -> Model:
-    fitted = _fit_of(estimator)
-    expansion = expansion_of(fitted)
-    width = fitted.coef.shape[1] if expansion is None else expansion.machines[0].vectors.shape[1]
-    names = _column_names(estimator, int(width))
+    """Return a fitted estimator as a model of its columns; an OptionError if a map made these."""
+    fitted = getattr(estimator, "fitted_", None)  # an estimator before its fit has none
+    if not isinstance(fitted, Fitted):
+        if isinstance(estimator, Options) or isinstance(getattr(estimator, "estimator", None), Options):
+            raise OptionError(f"{type(estimator).__name__} is not fitted; call its fit(X, y) first")
+        raise OptionError(
+            f"a {type(estimator).__name__} is no model; give what sx.train or sx.load_model returned, a fitted"
+            " estimator of separatrix, or a model of sx.from_formula"
+        )
+    expansion, known = expansion_of(fitted), getattr(estimator, "feature_names_in_", None)
+    count, width = int(estimator.n_features_in_), fitted.coef.shape[1]
+    if expansion is not None:
+        width = expansion.machines[0].vectors.shape[1]
+    if width != count:
+        raise OptionError(
+            f"the fit is of {width} columns that a map makes of {count}, and a model has no maps; fit the matrix that"
+            " the map makes"
+        )
+    names = numbered_columns(count) if known is None else unique_names(map(str, known))
     columns = tuple(NumberEncoding(name, 0.0, False, f"{name!r} is a number") for name in names)
     sparse = expansion is not None and any(hasattr(machine.vectors, "indptr") for machine in expansion.machines)
     encoding = Encoding(columns, missing="error", sparse=sparse)
     model = build_model(fitted, encoding, free_name(target, names), describe_arrays(ARRAYS, names, estimator.n_rows_))
     threshold = getattr(estimator, "threshold", model.rule.threshold)
     return replace(model, rule=replace(model.rule, threshold=threshold))
-
-
-def _fit_of(estimator: Any) -> Fitted:
-    fitted = getattr(estimator, "fitted_", None)  # an estimator before its fit has none
-    if isinstance(fitted, Fitted):
-        return fitted
-    if isinstance(estimator, Options) or isinstance(getattr(estimator, "estimator", None), Options):
-        raise OptionError(f"{type(estimator).__name__} is not fitted; call its fit(X, y) first")
-    raise OptionError(
-        f"a {type(estimator).__name__} is no model; give what sx.train or sx.load_model returned, a fitted estimator of"
-        " separatrix, or a model of sx.from_formula"
-    )
-
-
-def _column_names(estimator: Any, width: int) -> tuple[str, ...]:
-    """Return the names of the columns of a fit; an OptionError if a map made these."""
-    known, count = getattr(estimator, "feature_names_in_", None), int(estimator.n_features_in_)
-    if width != count:
-        raise OptionError(
-            f"the fit is of {width} columns that a map makes of {count}, and a model has no maps; fit the matrix that"
-            " the map makes"
-        )
-    return numbered_columns(count) if known is None else unique_names(map(str, known))
 
 
 @contextmanager

@@ -37,8 +37,10 @@ from separatrix.model.record import Model, data_digest
 from separatrix.model.storage import Storage
 from separatrix.tables.source import TableSource
 
+Stated = Sequence[tuple[Certificate, object]]  # with the verdict that a file gives
 ROUNDING = 1e-9  # tolerance, relative to the largest coefficient of a feature, or to the largest score
 NAME = "coefficients"
+LAST_ONLY = "not covered: it is of the last {} of a run, and the model keeps the {}"
 SAME_ROWS = {
     True: ("These are the rows that it was fitted on.",),
     None: ("It is not known whether these are the rows that it was fitted on: the model has no digest of them.",),
@@ -55,27 +57,6 @@ class NamedColumns(np.ndarray[Any, np.dtype[np.float64]]):
     columns: tuple[str, ...]
 
 
-class CertifiedRows(NamedTuple):
-    """Features (n, p), scaled as in the fit, the target (n,), and the sample weights (n,), if the fit had any.
-
-    `same`: whether they are the rows of the fit, None if the model has no digest of these.
-    """
-
-    X: Any
-    y: NDArray[Any]
-    weights: Any = None
-    same: bool | None = None
-
-    def verify(self, certificate: Certificate, stated: object) -> CheckedCertificate:
-        """Check a certificate on the rows, and that its stated verdict is the one that its content implies."""
-        weights = {} if self.weights is None else {"sample_weight": self.weights}
-        checks = certificate.verify(self.X, self.y, **weights).checks
-        if stated != certificate.verdict:
-            detail = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
-            checks = (Check("verdict", False, detail), *checks)
-        return CheckedCertificate(certificate, Verification(checks))
-
-
 @dataclass(frozen=True)
 class CheckedCertificate:
     """A certificate with all checks of it on some data."""
@@ -87,6 +68,17 @@ class CheckedCertificate:
     def accepted(self) -> bool:
         """Whether something was checked and nothing fails."""
         return self.verification.holds and any(check.holds for check in self.verification.checks)
+
+
+def check_certificate(
+    certificate: Certificate, stated: object, X: Any, y: NDArray[Any], weights: Any = None
+) -> CheckedCertificate:
+    """Check a certificate on rows, and that its stated verdict is the one that its content implies."""
+    checks = certificate.verify(X, y, **({} if weights is None else {"sample_weight": weights})).checks
+    if stated != certificate.verdict:
+        detail = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
+        checks = (Check("verdict", False, detail), *checks)
+    return CheckedCertificate(certificate, Verification(checks))
 
 
 @dataclass(frozen=True)
@@ -115,10 +107,10 @@ class CheckedModel:
     @property
     def notes(self) -> tuple[str, ...]:
         """Whether the rows are those of the fit and, if not, how to use those; and which parts were checked."""
-        unknown = self.certificates[0].verification.checks[-1].holds is None
-        extent = "The certificate was checked, and the coefficients against it, not what else the file says."
-        if unknown:
+        if self.certificates[0].verification.checks[-1].holds is None:
             extent = "Only the certificate was checked: neither the coefficients nor what else the file says."
+        else:
+            extent = "The certificate was checked, and the coefficients against it, not what else the file says."
         return (*SAME_ROWS[self.same], extent)
 
 
@@ -142,11 +134,10 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Chec
     """
     own = as_model(model)
     if table_model(model) is None:
-        rows = CertifiedRows(*arrays_of(model, X, y), sample_weight)
         assert own.fitted is not None  # of an estimator
         result = own.fitted.result
         claims = [claim for claim in (result.certificate, result.overlap) if claim is not None]
-        return _checked_model(own, [rows.verify(claim, claim.verdict) for claim in claims], rows)
+        return _checked_model(own, [(each, each.verdict) for each in claims], *arrays_of(model, X, y), sample_weight)
     if sample_weight is not None:
         raise OptionError("sample_weight is for the fit of an estimator; a table has its weights in a column")
     stated = [(own.evidence(), (own.certificate or {}).get("verdict"))]
@@ -156,7 +147,7 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Chec
 
 def verify_table(
     model: Model,
-    stated: Sequence[tuple[Certificate, object]],
+    stated: Stated,
     source: TableSource,
     storage: Storage = Storage(),  # noqa: B008  # frozen
 ) -> CheckedModel:
@@ -166,20 +157,21 @@ def verify_table(
         own, digest, scales = target.select(encoded.kept), model.data.get("sha256"), scales_of(model)
         same = None if digest is None else data_digest(encoded.stored, own.y) == digest
         X = encoded.X if (scales == 1.0).all() else divide_columns(encoded.X, scales)
-        rows = CertifiedRows(named_columns(X, model.encoding.feature_names), own.y, own.weights, same)
-        return _checked_model(model, [rows.verify(each, verdict) for each, verdict in stated], rows)
+        return _checked_model(model, stated, named_columns(X, model.encoding.feature_names), own.y, own.weights, same)
 
 
-def _checked_model(model: Model, checked: list[CheckedCertificate], rows: CertifiedRows) -> CheckedModel:
-    first, certificate = checked[0], checked[0].certificate
+def _checked_model(
+    model: Model, stated: Stated, X: Any, y: Any, weights: Any = None, same: bool | None = None
+) -> CheckedModel:
+    first, *others = (check_certificate(*each, X, y, weights) for each in stated)
     if model.kernel is None:
-        check = check_coefficients(model, certificate)
+        check = check_coefficients(model, first.certificate)
     elif not first.verification.holds:
         check = Check(NAME, None, "not compared, as the certificate does not hold on these rows")
     else:
-        check = check_kernel(model.kernel, certificate, rows, model.options.get("keep"))
+        check = check_kernel(model.kernel, first.certificate, X, y, model.options.get("keep"))
     checks = Verification((*first.verification.checks, check))
-    return CheckedModel((CheckedCertificate(certificate, checks), *checked[1:]), len(rows.y), rows.same)
+    return CheckedModel((CheckedCertificate(first.certificate, checks), *others), len(y), same)
 
 
 def scales_of(model: Model) -> Floats:
@@ -214,27 +206,25 @@ def check_coefficients(model: Model, certificate: Certificate) -> Check:
         return Check(NAME, None, f"not covered: the proof of {certificate.kind} is about none of them")
     ordered = _reordered(certified, model.classes)
     if ordered is None:
-        own, other = (
-            "numbers" if labels is None else f"the classes {list(labels)}"
-            for labels in (certified.labels, model.classes)
-        )
+        both = certified.labels, model.classes
+        own, other = ("numbers" if labels is None else f"the classes {list(labels)}" for labels in both)
         return Check(NAME, False, f"the certificate is of {own}, the model of {other}")
     claimed = np.column_stack([ordered.intercept, ordered.coef])
     used = np.column_stack([model.intercept, model.coef * scales_of(model)])
     if claimed.shape != used.shape:
-        own, other = (
-            f"{counted(len(each), 'score')} of {counted(each.shape[1], 'coefficient')}" for each in (claimed, used)
-        )
+        shapes = claimed.shape, used.shape
+        own, other = (f"{counted(scores, 'score')} of {counted(width, 'coefficient')}" for scores, width in shapes)
         return Check(NAME, False, f"the certificate has {own}, intercept included, the model {other}")
-    differs = _differs(used, claimed, claimed)
-    if not differs.any() or not all(_differs(used, each, claimed).any() for each in _shifted(model, claimed)):
+    sizes = np.abs(claimed).max(axis=0)
+    differs, *shifted = (~(np.abs(used - each) <= ROUNDING * sizes) for each in (claimed, *_shifted(model, claimed)))
+    if not differs.any() or not all(each.any() for each in shifted):
         return Check(NAME, True, f"the model's {used.size:,} are the certificate's, to {ROUNDING:g}")
     keep = model.options.get("keep")
     other_kinds = [bool(kinds) and keep in ("best", "average") and keep not in kinds for kinds in ordered.kept]
     wrong = differs & ~np.asarray(other_kinds)[:, np.newaxis]
     if wrong.any():
         return Check(NAME, False, _first_difference(model, used, claimed, wrong))
-    return Check(NAME, None, f"not covered: it is of the last weights of a run, and the model keeps the {keep}")
+    return Check(NAME, None, LAST_ONLY.format("weights", keep))
 
 
 def _shifted(model: Model, claimed: Floats) -> Iterator[Floats]:
@@ -263,20 +253,13 @@ def _reordered(certified: CertifiedCoef, classes: tuple[Any, ...] | None) -> Cer
     return certified._replace(coef=certified.coef[order], intercept=certified.intercept[order], kept=kept)
 
 
-def _differs(used: Floats, claimed: Floats, sizes: Floats) -> Bools:
-    """Return which coefficients differ by more than rounding, relative to sizes."""
-    return np.asarray(~(np.abs(used - claimed) <= ROUNDING * np.abs(sizes).max(axis=0)))
-
-
 def _first_difference(model: Model, used: Floats, claimed: Floats, differs: Bools) -> str:
     """Return a sentence about the first coefficient that differs."""
     score, place = (int(index[0]) for index in np.nonzero(differs))
     name = "the intercept" if place == 0 else f"that of {model.encoding.feature_names[place - 1]!r}"
     of_class = f" of {(model.classes or ())[score]!r}" if len(used) > 1 else ""
-    unit = 1.0 if place == 0 else scales_of(model)[place - 1]
-    numbers = (
-        f"{used[score, place] / unit:.10g} in the model and {claimed[score, place] / unit:.10g} by the certificate"
-    )
+    own, other = (each[score, place] / (1.0 if place == 0 else scales_of(model)[place - 1]) for each in (used, claimed))
+    numbers = f"{own:.10g} in the model and {other:.10g} by the certificate"
     return f"{name}{of_class} is {numbers}, and {counted(int(differs.sum()), 'number')} of {used.size:,} differ so"
 
 
@@ -295,19 +278,11 @@ class CertifiedFunction(NamedTuple):
     kept: str | None = None
     scaled: bool = False
 
-    def scores(self, X: Any, used: Floats) -> Floats:
-        """Return the scores (n,) of rows; a function up to a factor has that of the scores `used` (n,)."""
-        places = self.own[self.rows]
-        values = kernel_scores(self.kernel, X, X[places], places, self.coef[np.newaxis])[:, 0] + self.intercept
-        if not self.scaled:
-            return np.asarray(values)
-        return np.asarray(values * max(float(used @ values) / float(values @ values), 0.0))
 
-
-def check_kernel(model: KernelExpansion, certificate: Certificate, data: CertifiedRows, keep: Any) -> Check:
+def check_kernel(model: KernelExpansion, certificate: Certificate, X: Any, y: Any, keep: Any) -> Check:
     """Check that the scores of a model are those of the certified functions; undecided if they are not comparable."""
-    rows = by_rows(as_array(data.X))
-    functions = list(_functions(certificate, np.arange(rows.shape[0]), np.asarray(data.y)))
+    rows = by_rows(as_array(X))
+    functions = list(_functions(certificate, np.arange(rows.shape[0]), np.asarray(y)))
     used = np.column_stack([machine.scores(rows) for machine in model.machines])
     if len(functions) != used.shape[1]:
         count = counted(len(functions), "function")
@@ -315,13 +290,16 @@ def check_kernel(model: KernelExpansion, certificate: Certificate, data: Certifi
     if any(each.n_rows != len(each.own) for each in functions):
         return Check(NAME, None, "not covered: the certificate leaves rows of weight 0 out, or is of other rows")
     if any(each.kept not in {None, keep} for each in functions):
-        return Check(
-            NAME, None, f"not covered: it is of the last coefficients of a run, and the model keeps the {keep}"
-        )
-    claimed = np.column_stack([each.scores(rows, own) for each, own in zip(functions, used.T, strict=True)])
+        return Check(NAME, None, LAST_ONLY.format("coefficients", keep))
+    claimed = np.empty_like(used)
+    for own, each in enumerate(functions):
+        support = each.own[each.rows]
+        scores = kernel_scores(each.kernel, rows, rows[support], support, each.coef[np.newaxis])[:, 0] + each.intercept
+        factor = max(float(used[:, own] @ scores) / float(scores @ scores), 0.0) if each.scaled else 1.0
+        claimed[:, own] = factor * scores
     error, largest = float(np.abs(used - claimed).max()), float(np.abs(claimed).max())
-    support = counted(model.support, "support vector")
-    detail = f"scores by {support} differ by {error:.3g} from certified ones up to {largest:.3g}"
+    vectors = counted(model.support, "support vector")
+    detail = f"scores by {vectors} differ by {error:.3g} from certified ones up to {largest:.3g}"
     return Check(NAME, error <= ROUNDING * largest, detail)
 
 

@@ -21,7 +21,6 @@ score: one kernel value per support vector.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, get_args
 
@@ -104,19 +103,14 @@ class DecisionRule:
             length = math.sqrt(float(coef[0] @ coef[0]))
             gaps = np.abs(scores[:, 0] - self.boundary)
             return gaps / length if length > 0.0 else np.full(len(gaps), np.inf)
-        return _nearest(scores, coef)
-
-
-def _nearest(scores: Floats, coef: Floats) -> Floats:
-    """Return the least distance to a point where the score of another class is as high."""
-    rows, predicted = np.arange(len(scores)), scores.argmax(axis=1)
-    nearest = np.full(len(scores), np.inf)
-    for other in range(scores.shape[1]):
-        lengths = np.sqrt(np.sum((coef - coef[other]) ** 2, axis=1))[predicted]
-        differs = lengths > 0.0
-        gaps = scores[rows, predicted] - scores[:, other]
-        nearest[differs] = np.minimum(nearest[differs], gaps[differs] / lengths[differs])
-    return nearest
+        rows, predicted = np.arange(len(scores)), scores.argmax(axis=1)
+        nearest = np.full(len(scores), np.inf)
+        for other in range(scores.shape[1]):
+            lengths = np.sqrt(np.sum((coef - coef[other]) ** 2, axis=1))[predicted]
+            differs = lengths > 0.0
+            gaps = scores[rows, predicted] - scores[:, other]
+            nearest[differs] = np.minimum(nearest[differs], gaps[differs] / lengths[differs])
+        return nearest
 
 
 # Kernel machines
@@ -189,18 +183,13 @@ def require_portable_kernel(kernel: Any) -> None:
 
 def expansion_of(fitted: Fitted) -> KernelExpansion | None:
     """Return the machines of a fit, None for a linear one."""
-    machines = tuple(_machines(fitted))
+    machines = []
+    for part in (*fitted.details.get("parts", ()), fitted):  # one-vs-rest fits have parts
+        kernel = part.details.get("kernel")
+        if kernel is not None:
+            require_portable_kernel(kernel)
+            coef = part.coef[:, part.coef.any(axis=0)]
+            machines.append(KernelMachine(kernel, part.details["support_vectors"], coef, part.intercept))
     votes = fitted.labels is not None and len(fitted.labels) > 2 and len(machines) == 1
     votes = votes and fitted.options.plain().get("multiclass") == "one_vs_one"
-    return KernelExpansion(votes, machines) if machines else None
-
-
-def _machines(fitted: Fitted) -> Iterator[KernelMachine]:
-    """Yield the machine of a fit, or those of the fits that were joined to it."""
-    for part in fitted.details.get("parts", ()):
-        yield from _machines(part)
-    kernel = fitted.details.get("kernel")
-    if kernel is not None:
-        require_portable_kernel(kernel)
-        coef = fitted.coef[:, fitted.coef.any(axis=0)]
-        yield KernelMachine(kernel, fitted.details["support_vectors"], coef, fitted.intercept)
+    return KernelExpansion(votes, tuple(machines)) if machines else None

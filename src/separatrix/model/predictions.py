@@ -120,11 +120,8 @@ class Predictions:
 def join_predictions(parts: Sequence[Predictions], order: Indices | None = None) -> Predictions:
     """Return the predictions of several parts as one, in the given order of rows, without intervals."""
     scores = np.concatenate([part.scores for part in parts])
-    kept = None
-    if any(part.kept is not None for part in parts):
-        kept = np.concatenate(
-            [np.ones(len(part), dtype=np.bool_) if part.kept is None else part.kept for part in parts]
-        )
+    masks = [np.ones(len(part), dtype=np.bool_) if part.kept is None else part.kept for part in parts]
+    kept = np.concatenate(masks) if any(part.kept is not None for part in parts) else None
     joined = replace(parts[0], scores=scores, intervals=None, kept=kept)
     return joined if order is None else joined.take(order)
 
@@ -152,8 +149,7 @@ class PredictionRun:
         """Add the counts of a block."""
         self.rows += len(predictions)
         self.left_out += predictions.left_out
-        if predictions.classes is not None:
-            self.labels.update(predictions.label_counts())
+        self.labels.update(predictions.label_counts())
         self.reports = add_reports(self.reports, predictions.reports)
 
     @property
@@ -176,7 +172,16 @@ def write_predictions(
     The table's columns in `keep` come first. Open the table with the model's `kinds`, `levels` and `formats`.
     """
     run = PredictionRun()
-    blocks = (_columns(model, block, keep, run, allow_absent) for block in source.blocks(rows))
+
+    def columns(block: Table) -> dict[str, NDArray[Any]]:
+        predictions = model.predict(block, allow_absent=allow_absent)
+        run.add(predictions)
+        results = predictions.columns()
+        if clashes := [name for name in keep if name in results]:
+            raise OptionError(f"column {clashes[0]!r} has the name of a result; do not keep it, or rename it")
+        return {**{name: _cells(block.column(name)) for name in keep}, **results}
+
+    blocks = map(columns, source.blocks(rows))
     first = next(blocks)
     types: dict[str, type] = dict.fromkeys(first, float)
     types |= {name: str if first[name].dtype == object else float for name in keep}
@@ -184,18 +189,6 @@ def write_predictions(
     types["prediction"] = labels.pop() if len(labels) == 1 else str
     write_columns(path, chain([first], blocks), types)
     return run
-
-
-def _columns(
-    model: Model, block: Table, keep: Sequence[str], run: PredictionRun, allow_absent: bool
-) -> dict[str, NDArray[Any]]:
-    """Return the columns to keep and the predictions of a block, and add it to the run."""
-    predictions = model.predict(block, allow_absent=allow_absent)
-    run.add(predictions)
-    results = predictions.columns()
-    if clashes := [name for name in keep if name in results]:
-        raise OptionError(f"column {clashes[0]!r} has the name of a result; do not keep it, or rename it in the table")
-    return {**{name: _cells(block.column(name)) for name in keep}, **results}
 
 
 def _cells(column: Column) -> NDArray[Any]:

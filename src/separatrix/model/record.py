@@ -131,19 +131,20 @@ class Model:
 
     def predict_encoded(self, encoded: Encoded, *, intervals: bool = True, level: float = LEVEL) -> Predictions:
         """Return the predictions for encoded rows."""
+        X, bounds = encoded.X, None
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = self._scores(encoded.X)
-            bounds = self._intervals(encoded.X, scores[:, 0], level) if intervals else None
+            if self.kernel is None:
+                scores = linear_scores(X, self.coef, self.intercept)
+            else:
+                scores = self.kernel.scores(X, len(self.classes or ()))
+            if intervals and self.covariance is not None and len(self.coef) == 1:
+                link = self.rule.link if self.classes else "none"
+                bounds = covariance_intervals(self.covariance, X, scores[:, 0], level, link=link)
         flat, kept = scores[:, 0] if scores.shape[1] == 1 else scores, None
         if not encoded.kept.all():
             kept, flat = encoded.kept, _spread(flat, encoded.kept)
             bounds = None if bounds is None else Intervals(*(_spread(bound, encoded.kept) for bound in bounds))
         return Predictions(self.classes, flat, self.rule, self.coef, bounds, encoded.reports, kept)
-
-    def _scores(self, X: Any) -> Floats:
-        if self.kernel is None:
-            return linear_scores(X, self.coef, self.intercept)
-        return self.kernel.scores(X, len(self.classes or ()))
 
     def _refuse_absent(self, table: Table) -> None:
         parts = zip(self.encoding.columns, self.encoding.places, strict=True)
@@ -156,11 +157,6 @@ class Model:
                 " count as missing in every row: --allow-absent, allow_absent=True"
                 f"{did_you_mean(absent[0], table.names)}"
             )
-
-    def _intervals(self, X: Any, scores: Floats, level: float) -> Intervals | None:
-        if self.covariance is None or len(self.coef) != 1:
-            return None
-        return covariance_intervals(self.covariance, X, scores, level, link=self.rule.link if self.classes else "none")
 
 
 def build_model(fitted: Fitted, encoding: Encoding, target: str, data: Mapping[str, Any] | None = None) -> Model:
