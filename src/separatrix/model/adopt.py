@@ -21,7 +21,7 @@ from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import DataError, ModelFileError, OptionError
 from separatrix.families.base import Fitted
 from separatrix.families.options import Options
-from separatrix.model.decision_rule import expansion_of
+from separatrix.model.predictions import expansion_of
 from separatrix.model.record import Model, build_model, describe_arrays
 from separatrix.model.target import LabelledRows, labelled_rows, open_rows
 from separatrix.tables.source import TableSource

@@ -32,7 +32,7 @@ from separatrix.families.options import (
 )
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
-from separatrix.model.decision_rule import linear_scores
+from separatrix.model.predictions import linear_scores
 from separatrix.model.record import Model
 from separatrix.perceptron_rule import predicted_signs
 from separatrix.tables.table import Table

@@ -25,8 +25,7 @@ from separatrix.files import write_atomically
 from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import InferenceTable
 from separatrix.model.adopt import as_model
-from separatrix.model.decision_rule import DecisionRule, KernelExpansion
-from separatrix.model.predictions import Label
+from separatrix.model.predictions import DecisionRule, KernelExpansion, Label
 from separatrix.model.record import Model
 from separatrix.tables.table import ColumnKind
 

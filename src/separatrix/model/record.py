@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +23,21 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import Certificate, certificate_from_dict
+from separatrix.design.encode.base import ColumnReport, add_reports
 from separatrix.design.encode.columns import BooleanEncoding, CategoryEncoding
 from separatrix.design.encode.encoding import Encoded, Encoding
+from separatrix.design.encode.retype import iso_date
 from separatrix.design.storage import RowStorage, as_storage
 from separatrix.errors import CertificateError, DataError, OptionError, did_you_mean
 from separatrix.families.base import Fitted
 from separatrix.families.options import Task
 from separatrix.inference.prediction import Covariance, Intervals, covariance_intervals
-from separatrix.model.decision_rule import DecisionRule, KernelExpansion, expansion_of, linear_scores
-from separatrix.model.predictions import Label, Predictions
+from separatrix.model.predictions import DecisionRule, KernelExpansion, Label, Predictions, expansion_of, linear_scores
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import read_table
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import ColumnKind, Table
+from separatrix.tables.source import BLOCK_ROWS, TableSource
+from separatrix.tables.table import Column, ColumnKind, Table
+from separatrix.tables.write import write_columns
 
 BLOCK = 2**16  # labels hashed at a time
 LEVEL = 0.95  # of intervals
@@ -212,6 +216,72 @@ def _spread(values: Any, kept: Bools) -> Any:
     result = np.full((len(kept), *values.shape[1:]), np.nan)
     result[kept] = values
     return result
+
+
+# Files of predictions, written in blocks; memory: one block
+
+
+@dataclass
+class PredictionRun:
+    """Counts of a run: rows, rows without a prediction, rows per label, and irregular cells by column."""
+
+    rows: int = 0
+    left_out: int = 0
+    labels: Counter[Label] = field(default_factory=Counter)
+    reports: tuple[ColumnReport, ...] | None = None
+
+    def add(self, predictions: Predictions) -> None:
+        """Add the counts of a block."""
+        self.rows += len(predictions)
+        self.left_out += predictions.left_out
+        self.labels.update(predictions.label_counts())
+        self.reports = add_reports(self.reports, predictions.reports)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The irregularities of the table, as sentences."""
+        return tuple(sentence for report in self.reports or () for sentence in report.sentences)
+
+
+def write_predictions(
+    model: Model,
+    source: TableSource,
+    path: str | Path,
+    *,
+    keep: Sequence[str] = (),
+    allow_absent: bool = False,
+    rows: int = BLOCK_ROWS,
+) -> PredictionRun:
+    """Write a model's predictions of a table to a csv, tsv, Parquet or JSON lines file, completely or not at all.
+
+    The table's columns in `keep` come first. Open the table with the model's `kinds`, `levels` and `formats`.
+    """
+    run = PredictionRun()
+
+    def columns(block: Table) -> dict[str, NDArray[Any]]:
+        predictions = model.predict(block, allow_absent=allow_absent)
+        run.add(predictions)
+        results = predictions.columns()
+        if clashes := [name for name in keep if name in results]:
+            raise OptionError(f"column {clashes[0]!r} has the name of a result; do not keep it, or rename it")
+        return {**{name: _cells(block.column(name)) for name in keep}, **results}
+
+    blocks = map(columns, source.blocks(rows))
+    first = next(blocks)
+    types: dict[str, type] = dict.fromkeys(first, float)
+    types |= {name: str if first[name].dtype == object else float for name in keep}
+    labels = {type(label) for label in model.classes or (0.0,)}
+    types["prediction"] = labels.pop() if len(labels) == 1 else str
+    write_columns(path, chain([first], blocks), types)
+    return run
+
+
+def _cells(column: Column) -> NDArray[Any]:
+    """Return a column's cells as they are written: strings, numbers, dates in ISO 8601."""
+    if column.kind == "date":
+        dates = [None if np.isnan(days) else iso_date(days) for days in column.values.tolist()]
+        return np.asarray(dates, dtype=object)
+    return column.words() if column.kind in {"text", "id"} or column.levels else column.values
 
 
 # Provenance: the table, its columns and kinds, a digest of the encoded rows, versions and the seed

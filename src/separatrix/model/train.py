@@ -26,9 +26,8 @@ from separatrix.fit.labels import Classes
 from separatrix.fit.result import Status
 from separatrix.fit.run import Watch
 from separatrix.model.adopt import rows_of
-from separatrix.model.decision_rule import require_portable_kernel
 from separatrix.model.evaluate import MOST_EVALUATED, Evaluation, evaluate_predictions, predict_source
-from separatrix.model.predictions import Predictions, join_predictions
+from separatrix.model.predictions import Predictions, join_predictions, require_portable_kernel
 from separatrix.model.record import Model, build_model, describe_data, require_one_predictor
 from separatrix.model.storage import EncodedRows, Storage, dask_table
 from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, open_rows, training_rows
