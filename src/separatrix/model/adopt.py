@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.build import as_array
+from separatrix.design.build import as_array, column_names
 from separatrix.design.encode.columns import NumberEncoding
 from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import DataError, ModelFileError, OptionError
 from separatrix.families.base import Fitted
 from separatrix.families.options import Options
 from separatrix.model.predictions import expansion_of
-from separatrix.model.record import Model, build_model, describe_arrays
+from separatrix.model.record import Model, build_model, versions
 from separatrix.model.target import LabelledRows, labelled_rows, open_rows
 from separatrix.tables.source import TableSource
 from separatrix.tables.table import TRUTH_VALUES, Column, Table, category_column, unique_names
@@ -74,11 +74,13 @@ def _adopted(estimator: Any, target: str) -> Model:
             f"the fit is of {width} columns that a map makes of {count}, and a model has no maps; fit the matrix that"
             " the map makes"
         )
-    names = numbered_columns(count) if known is None else unique_names(map(str, known))
+    names = column_names(count) if known is None else unique_names(map(str, known))
     columns = tuple(NumberEncoding(name, 0.0, False, f"{name!r} is a number") for name in names)
     sparse = expansion is not None and any(hasattr(machine.vectors, "indptr") for machine in expansion.machines)
     encoding = Encoding(columns, missing="error", sparse=sparse)
-    model = build_model(fitted, encoding, free_name(target, names), describe_arrays(ARRAYS, names, estimator.n_rows_))
+    described = [{"name": name, "kind": "number", "format": ""} for name in names]
+    data = {"source": ARRAYS, "rows": estimator.n_rows_, "columns": described, "versions": versions()}
+    model = build_model(fitted, encoding, free_name(target, names), data)
     threshold = getattr(estimator, "threshold", model.rule.threshold)
     return replace(model, rule=replace(model.rule, threshold=threshold))
 
@@ -127,7 +129,7 @@ def array_table(X: Any, y: Any, target: str = TARGET, names: tuple[str, ...] | N
     labels, frame_names = np.asarray(y), getattr(X, "columns", None)
     if matrix.ndim != 2 or labels.shape != matrix.shape[:1]:
         raise DataError(f"X has shape {matrix.shape} and y {labels.shape}; give (n, p) and (n,)")
-    default = numbered_columns(matrix.shape[1]) if names is None or len(names) != matrix.shape[1] else names
+    default = column_names(matrix.shape[1]) if names is None or len(names) != matrix.shape[1] else names
     own = default if frame_names is None else unique_names(map(str, frame_names))
     if names is not None and own != names:
         raise DataError(f"X has the columns {list(own[:5])}; the fit was of {len(names)}, {list(names[:5])}")
@@ -141,11 +143,6 @@ def free_name(target: str, names: tuple[str, ...]) -> str:
     if target not in names:
         return target
     return "target" if "target" not in names else unique_names((*names, "target"))[-1]
-
-
-def numbered_columns(count: int) -> tuple[str, ...]:
-    """Return the names of columns that have none: x1, x2, …"""
-    return tuple(f"x{place + 1}" for place in range(count))
 
 
 def _target_column(name: str, y: NDArray[Any]) -> Column:

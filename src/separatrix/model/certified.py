@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,10 @@ from separatrix.certificates.optimality import KernelOptimalityCertificate
 from separatrix.certificates.parts import OneVsOneCertificate
 from separatrix.codec import Range, Shape, read
 from separatrix.design.build import RowSource, as_array, divide_columns
-from separatrix.design.kernel_matrix import by_rows, kernel_scores
-from separatrix.design.kernels import Kernel
+from separatrix.design.kernel_matrix import by_rows
 from separatrix.errors import OptionError, counted
 from separatrix.model.adopt import arrays_of, as_model, open_for, rows_of, table_model
-from separatrix.model.predictions import KernelExpansion
+from separatrix.model.predictions import KernelExpansion, KernelMachine
 from separatrix.model.record import Model, data_digest
 from separatrix.model.storage import Storage
 from separatrix.tables.source import TableSource
@@ -263,61 +262,51 @@ def _first_difference(model: Model, used: Floats, claimed: Floats, differs: Bool
     return f"{name}{of_class} is {numbers}, and {counted(int(differs.sum()), 'number')} of {used.size:,} differ so"
 
 
-class CertifiedFunction(NamedTuple):
-    """Σ coef_j k(x, x_j) + intercept over `rows` among the `own` rows of the data, which were `n_rows` in the fit.
-
-    `kept` is the option `keep` of a perceptron that it is the result of; with `scaled` it is known up to a factor.
-    """
-
-    kernel: Kernel
-    rows: Ints
-    coef: Floats
-    intercept: float
-    n_rows: int
-    own: Ints
-    kept: str | None = None
-    scaled: bool = False
-
-
 def check_kernel(model: KernelExpansion, certificate: Certificate, X: Any, y: Any, keep: Any) -> Check:
-    """Check that the scores of a model are those of the certified functions; undecided if they are not comparable."""
+    """Check that the scores of a model are those of the certified machines; undecided if they are not comparable."""
     rows = by_rows(as_array(X))
-    functions = list(_functions(certificate, np.arange(rows.shape[0]), np.asarray(y)))
+    machines = list(_machines(certificate, rows, np.asarray(y)))
     used = np.column_stack([machine.scores(rows) for machine in model.machines])
-    if len(functions) != used.shape[1]:
-        count = counted(len(functions), "function")
+    if len(machines) != used.shape[1]:
+        count = counted(len(machines), "function")
         return Check(NAME, False, f"the certificate is of {count}, the model of {used.shape[1]}")
-    if any(each.n_rows != len(each.own) for each in functions):
+    if not all(machine for machine, _ in machines):
         return Check(NAME, None, "not covered: the certificate leaves rows of weight 0 out, or is of other rows")
-    if any(each.kept not in {None, keep} for each in functions):
+    if keep != "last" and any(extent == "last" for _, extent in machines):
         return Check(NAME, None, LAST_ONLY.format("coefficients", keep))
-    claimed = np.empty_like(used)
-    for own, each in enumerate(functions):
-        support = each.own[each.rows]
-        scores = kernel_scores(each.kernel, rows, rows[support], support, each.coef[np.newaxis])[:, 0] + each.intercept
-        factor = max(float(used[:, own] @ scores) / float(scores @ scores), 0.0) if each.scaled else 1.0
-        claimed[:, own] = factor * scores
+    claimed = np.column_stack([machine.scores(rows) for machine, _ in machines if machine])
+    for place in (place for place, (_, extent) in enumerate(machines) if extent == "scaled"):
+        own, scores = used[:, place], claimed[:, place]
+        claimed[:, place] = scores * max(float(own @ scores) / float(scores @ scores), 0.0)
     error, largest = float(np.abs(used - claimed).max()), float(np.abs(claimed).max())
     vectors = counted(model.support, "support vector")
     detail = f"scores by {vectors} differ by {error:.3g} from certified ones up to {largest:.3g}"
     return Check(NAME, error <= ROUNDING * largest, detail)
 
 
-def _functions(certificate: Certificate, own: Ints, y: NDArray[Any]) -> Iterator[CertifiedFunction]:
-    """Yield the functions that a certificate is about, for some rows of the data, by their index; none of others."""
+def _machines(certificate: Certificate, X: Any, y: NDArray[Any]) -> Iterator[tuple[KernelMachine | None, str]]:
+    """Yield the machines that a certificate is about, None if it is about other rows than X; of others, none.
+
+    With each its extent: "exact", "scaled" if it is known up to a factor, "last" if it is the last of a perceptron's.
+    """
     if isinstance(certificate, OneVsRestCertificate):
         for part in certificate.parts:
-            yield from _functions(part, own, y)
+            yield from _machines(part, X, y)
     elif isinstance(certificate, OneVsOneCertificate):
         for pair, part in zip(certificate.pairs, certificate.parts, strict=True):
-            yield from _functions(part, own[np.logical_or(*(y[own] == label for label in pair))], y)
+            own = np.logical_or(*(y == label for label in pair))
+            yield from _machines(part, X[own], y[own])
     elif isinstance(certificate, KernelOptimalityCertificate):
         parts = certificate.rows, certificate.multipliers, certificate.intercept
-        yield CertifiedFunction(certificate.kernel, *parts, certificate.shape[0], own)
+        yield _machine(certificate.kernel, certificate.shape[0], X, *parts), "exact"
     elif isinstance(certificate, KernelCertificate):
         parts = certificate.rows, certificate.coef, certificate.intercept
-        yield CertifiedFunction(certificate.kernel, *parts, certificate.n_rows, own, scaled=True)
+        yield _machine(certificate.kernel, certificate.n_rows, X, *parts), "scaled"
     elif isinstance(certificate, KernelMistakesCertificate):
         rows, intercept = np.flatnonzero(certificate.coef), float(certificate.coef.sum()) * certificate.fit_intercept
-        parts = rows, certificate.coef[rows], intercept
-        yield CertifiedFunction(certificate.kernel, *parts, certificate.shape[0], own, kept="last")
+        yield _machine(certificate.kernel, certificate.shape[0], X, rows, certificate.coef[rows], intercept), "last"
+
+
+def _machine(kernel: Any, count: int, X: Any, rows: Ints, coef: Floats, intercept: float) -> KernelMachine | None:
+    """Return a machine whose support vectors are rows of X, None if these are not as many as in the fit."""
+    return KernelMachine(kernel, X[rows], coef[np.newaxis], np.asarray([intercept])) if X.shape[0] == count else None

@@ -210,8 +210,8 @@ class Predictions:
     """Scores (n,) or (n, K) of `classes` (None for numbers), and what follows from them by the model's rule.
 
     `intervals` are those of the second class's probability, of the score or of the number, if a covariance is known.
-    `kept` is the mask of the rows with a prediction (None: all); rows left out for a missing cell have the label None
-    and NaN elsewhere. Only the scores are stored: the rest is computed on access.
+    `kept` is the mask of the rows with a prediction; rows left out for a missing cell have the label None and NaN
+    elsewhere. Only the scores are stored: the rest is computed on access.
     """
 
     classes: tuple[Label, ...] | None
@@ -220,7 +220,7 @@ class Predictions:
     coef: Floats
     intervals: Intervals | None
     reports: tuple[ColumnReport, ...]
-    kept: Bools | None = None
+    kept: Bools
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -228,7 +228,7 @@ class Predictions:
     @property
     def left_out(self) -> int:
         """The number of rows without a prediction."""
-        return 0 if self.kept is None else int(np.count_nonzero(~self.kept))
+        return int(np.count_nonzero(~self.kept))
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -236,17 +236,13 @@ class Predictions:
         if self.classes is None:
             return self.scores
         labels = label_array(self.classes)[self.rule.classes(self._columns)]
-        if self.kept is not None:
-            labels = labels.astype(object)
-            labels[~self.kept] = None
-        return labels
+        return labels if self.kept.all() else np.where(self.kept, labels.astype(object), np.asarray(None))
 
     def label_counts(self) -> dict[Label, int]:
         """Return the number of rows per predicted class."""
         if self.classes is None:
             return {}
-        places = self.rule.classes(self._columns)
-        counts = np.bincount(places if self.kept is None else places[self.kept], minlength=len(self.classes))
+        counts = np.bincount(self.rule.classes(self._columns)[self.kept], minlength=len(self.classes))
         return {label: count for label, count in zip(self.classes, counts.tolist(), strict=True) if count}
 
     @property
@@ -267,8 +263,7 @@ class Predictions:
 
     def take(self, rows: Indices) -> Predictions:
         """Return the predictions of some rows, by index, without intervals."""
-        kept = None if self.kept is None else self.kept[rows]
-        return replace(self, scores=self.scores[rows], intervals=None, kept=kept)
+        return replace(self, scores=self.scores[rows], intervals=None, kept=self.kept[rows])
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -296,9 +291,7 @@ class Predictions:
 
 def join_predictions(parts: Sequence[Predictions], order: Indices | None = None) -> Predictions:
     """Return the predictions of several parts as one, in the given order of rows, without intervals."""
-    scores = np.concatenate([part.scores for part in parts])
-    masks = [np.ones(len(part), dtype=np.bool_) if part.kept is None else part.kept for part in parts]
-    kept = np.concatenate(masks) if any(part.kept is not None for part in parts) else None
+    scores, kept = (np.concatenate(each) for each in zip(*((part.scores, part.kept) for part in parts), strict=True))
     joined = replace(parts[0], scores=scores, intervals=None, kept=kept)
     return joined if order is None else joined.take(order)
 

@@ -144,10 +144,10 @@ class Model:
             if intervals and self.covariance is not None and len(self.coef) == 1:
                 link = self.rule.link if self.classes else "none"
                 bounds = covariance_intervals(self.covariance, X, scores[:, 0], level, link=link)
-        flat, kept = scores[:, 0] if scores.shape[1] == 1 else scores, None
-        if not encoded.kept.all():
-            kept, flat = encoded.kept, _spread(flat, encoded.kept)
-            bounds = None if bounds is None else Intervals(*(_spread(bound, encoded.kept) for bound in bounds))
+        flat, kept = scores[:, 0] if scores.shape[1] == 1 else scores, encoded.kept
+        if not kept.all():
+            flat = _spread(flat, kept)
+            bounds = None if bounds is None else Intervals(*(_spread(bound, kept) for bound in bounds))
         return Predictions(self.classes, flat, self.rule, self.coef, bounds, encoded.reports, kept)
 
     def _refuse_absent(self, table: Table) -> None:
@@ -300,15 +300,9 @@ def describe_data(
         "target": columns[target],
         "notes": list(source.notes),
         "sha256": data_digest(X, y),
-        "versions": _versions(),
+        "versions": versions(),
         "seed": seed,
     }
-
-
-def describe_arrays(source: str, names: Sequence[str], rows: int) -> dict[str, Any]:
-    """Return the `data` entry of a model that was fitted to arrays, without a digest of them."""
-    columns = [{"name": name, "kind": "number", "format": ""} for name in names]
-    return {"source": source, "rows": rows, "columns": columns, "versions": _versions()}
 
 
 def data_digest(X: Any, y: NDArray[Any]) -> str:
@@ -340,7 +334,8 @@ def _bytes(numbers: NDArray[Any], kind: str) -> memoryview:
     return np.ascontiguousarray(numbers, dtype=kind).reshape(-1).view(np.uint8).data
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions that a fit was made with."""
     return {
         "separatrix": metadata.version("separatrix"),
         "numpy": np.__version__,

@@ -95,8 +95,9 @@ class ColumnOptions:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The task, the values (n,), the classes (None for a regression), the reason for the task, and the weights."""
+    """A target column: the task, the values (n,), classes (None for a regression), the reason, and the weights."""
 
+    name: str
     task: Task
     y: NDArray[Any]
     classes: Classes | None
@@ -161,7 +162,7 @@ def find_target(table: Table, target: str, task: Task | None = None) -> Target:
         if column.kind not in {"number", "date"}:
             shown = column.levels[0] if column.levels else "text"
             raise DataError(f"the target {target!r} holds {column.kind} ({shown!r}); a regression needs numbers")
-        return Target("regression", real_targets(column.values, f"the target {target!r}"), None, reason)
+        return Target(target, "regression", real_targets(column.values, f"the target {target!r}"), None, reason)
     classes = _classes(table, column)
     if len(classes.values) < 2:
         seen = f"only one class, {classes.plain[0]!r}" if len(classes.values) else "no rows"
@@ -173,7 +174,7 @@ def find_target(table: Table, target: str, task: Task | None = None) -> Target:
         )
     long = classes.values.dtype.kind == "U" and classes.values.itemsize > POINTER  # strings to be stored once
     labels = (classes.values.astype(object) if long else classes.values)[classes.codes]
-    return Target("classification", labels, classes, reason)
+    return Target(target, "classification", labels, classes, reason)
 
 
 def _task(column: Column) -> tuple[Task, str]:

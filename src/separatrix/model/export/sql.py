@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 
 from separatrix.errors import DataError, OptionError
 from separatrix.model.export.terms import Term, column_types, terms_of
@@ -93,23 +92,21 @@ def _probabilities(model: Model, scores: list[str]) -> list[str]:
             for score in scores
         ]
         return [f"{sigmoid} / ({' + '.join(sigmoids)})" for sigmoid in sigmoids]
-    return [f"1e0 / (1e0 + {' + '.join(_odds(scores, k))})" for k in range(len(scores))]
-
-
-def _odds(scores: list[str], k: int) -> list[str]:
-    """Return the odds of the other classes against class k."""
-    gaps = [f"{other} - {scores[k]}" for other in scores if other != scores[k]]
-    return [f"CASE WHEN {gap} > 7e2 THEN 1e304 ELSE EXP({gap}) END" for gap in gaps]
+    probabilities = []
+    for score in scores:
+        gaps = [f"{other} - {score}" for other in scores if other != score]
+        odds = [f"CASE WHEN {gap} > 7e2 THEN 1e304 ELSE EXP({gap}) END" for gap in gaps]
+        probabilities.append(f"1e0 / (1e0 + {' + '.join(odds)})")
+    return probabilities
 
 
 def _highest_label(scores: Sequence[str], labels: Sequence[str]) -> str:
     """Return the label of the highest score, the first one on ties."""
-    conditions: dict[int, list[str]] = {k: [] for k in range(len(scores))}
-    for k, j in combinations(range(len(scores)), 2):
-        conditions[k].append(f"{scores[k]} >= {scores[j]}")
-    last = len(scores) - 1
-    cases = " ".join(f"WHEN {' AND '.join(conditions[k])} THEN {labels[k]}" for k in range(last))
-    return f"CASE WHEN {scores[0]} IS NULL THEN NULL {cases} ELSE {labels[last]} END"
+    cases = ""
+    for place, score in enumerate(scores[:-1]):
+        highest = " AND ".join(f"{score} >= {other}" for other in scores[place + 1 :])
+        cases += f" WHEN {highest} THEN {labels[place]}"
+    return f"CASE WHEN {scores[0]} IS NULL THEN NULL{cases} ELSE {labels[-1]} END"
 
 
 def _cell(term: Term, raw: str) -> str:
