@@ -80,7 +80,7 @@ def _verify_certificates(file: str, content: Any, request: RowsRequest) -> Check
         X, y = named_columns(data.rows.X, data.encoding.feature_names), data.rows.y
         checked = [check_certificate(*each, X, y) for each in certificates]
     note = () if "kind" in content else ("Only the certificate was checked, not what else the file says.",)
-    return checked, f"{data.target} of {data.source}, {len(y):,} rows", note
+    return checked, f"{data.target.name} of {data.table.source}, {len(y):,} rows", note
 
 
 def _verify_model(file: str, content: Any, request: RowsRequest) -> Checked:

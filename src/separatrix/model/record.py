@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -27,7 +27,7 @@ from separatrix.design.encode.base import ColumnReport, add_reports
 from separatrix.design.encode.columns import BooleanEncoding, CategoryEncoding
 from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.design.encode.retype import iso_date
-from separatrix.design.storage import RowStorage, as_storage
+from separatrix.design.storage import as_storage
 from separatrix.errors import CertificateError, DataError, OptionError, did_you_mean
 from separatrix.families.base import Fitted
 from separatrix.families.options import Task
@@ -230,13 +230,6 @@ class PredictionRun:
     labels: Counter[Label] = field(default_factory=Counter)
     reports: tuple[ColumnReport, ...] | None = None
 
-    def add(self, predictions: Predictions) -> None:
-        """Add the counts of a block."""
-        self.rows += len(predictions)
-        self.left_out += predictions.left_out
-        self.labels.update(predictions.label_counts())
-        self.reports = add_reports(self.reports, predictions.reports)
-
     @property
     def sentences(self) -> tuple[str, ...]:
         """The irregularities of the table, as sentences."""
@@ -260,7 +253,10 @@ def write_predictions(
 
     def columns(block: Table) -> dict[str, NDArray[Any]]:
         predictions = model.predict(block, allow_absent=allow_absent)
-        run.add(predictions)
+        run.rows += len(predictions)
+        run.left_out += predictions.left_out
+        run.labels.update(predictions.label_counts())
+        run.reports = add_reports(run.reports, predictions.reports)
         results = predictions.columns()
         if clashes := [name for name in keep if name in results]:
             raise OptionError(f"column {clashes[0]!r} has the name of a result; do not keep it, or rename it")
@@ -306,10 +302,19 @@ def describe_data(
 
 
 def data_digest(X: Any, y: NDArray[Any]) -> str:
-    """Return the SHA-256 of a matrix (dense, CSR or on disk) and a target, in hexadecimal."""
-    digest = hashlib.sha256(f"{X.shape[0]} {X.shape[1]}".encode())
-    for part in _parts(as_storage(X)):
-        digest.update(part)
+    """Return the SHA-256 of a matrix (dense, CSR or on disk) and a target, in hexadecimal.
+
+    A dense matrix has its entries by row; a sparse one the row starts, the column indices, the entries.
+    """
+    digest, rows = hashlib.sha256(f"{X.shape[0]} {X.shape[1]}".encode()), as_storage(X)
+    if rows.sparse:
+        digest.update(_bytes(rows.starts, "<i8"))
+        for part, kind in (("indices", "<i8"), ("data", "<f8")):
+            for _, block in rows.blocks():
+                digest.update(_bytes(getattr(block, part), kind))
+    else:
+        for _, block in rows.blocks():
+            digest.update(_bytes(block, "<f8"))
     if y.dtype.kind in "OUS":
         for start in range(0, len(y), BLOCK):
             labels = "\0".join(map(str, y[start : start + BLOCK].tolist()))
@@ -317,16 +322,6 @@ def data_digest(X: Any, y: NDArray[Any]) -> str:
     else:
         digest.update(_bytes(y, "<f8"))
     return digest.hexdigest()
-
-
-def _parts(rows: RowStorage) -> Iterator[memoryview]:
-    """Yield the entries by row; for sparse rows the row starts, the column indices, the entries."""
-    if not rows.sparse:
-        yield from (_bytes(block, "<f8") for _, block in rows.blocks())
-        return
-    yield _bytes(rows.starts, "<i8")
-    yield from (_bytes(block.indices, "<i8") for _, block in rows.blocks())
-    yield from (_bytes(block.data, "<f8") for _, block in rows.blocks())
 
 
 def _bytes(numbers: NDArray[Any], kind: str) -> memoryview:

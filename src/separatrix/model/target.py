@@ -250,10 +250,9 @@ class RowsRequest(ColumnOptions):
 
 
 class ClassRows(NamedTuple):
-    """The encoded rows of a table, their source, target, encoding and notes, the table itself, and the mask of them."""
+    """The encoded rows of a table, their target, encoding and notes, the table itself, and the mask of them."""
 
-    source: str
-    target: str
+    target: Target
     encoding: Encoding
     rows: TrainingRows
     notes: tuple[str, ...]
@@ -269,17 +268,17 @@ def encoded_classes(source: TableSource, request: RowsRequest) -> Iterator[Class
     encoding = request.encoding(known, name)
     with request.storage.opened({}) as storage, storage.hold(encoding, known) as encoded:
         rows = training_rows(encoding, encoded, target)
-        yield ClassRows(source.source, name, encoding, rows, (*source.notes, *lost), known, encoded.kept)
+        yield ClassRows(target, encoding, rows, (*source.notes, *lost), known, encoded.kept)
 
 
 def split_rows(data: ClassRows, request: RowsRequest, folds: int, seed: int) -> tuple[TrainingRows, TrainingRows]:
     """Return training rows, and one fold of held-out rows, both with the encoding of the training rows."""
-    _, target, _ = labelled_rows(data.table, data.target, task="classification")
+    table, target = data.table, data.target
     assert target.classes is not None  # it was read as classes
-    holdout = assign_folds(data.table.n_rows, folds, seed, target.classes.codes) == 0
-    encoding = request.encoding(data.table.select(~holdout), data.target)
+    holdout = assign_folds(table.n_rows, folds, seed, target.classes.codes) == 0
+    encoding = request.encoding(table.select(~holdout), target.name)
 
     def part(rows: Bools) -> TrainingRows:
-        return training_rows(encoding, encoding.apply(data.table.select(rows).read()), target.select(rows))
+        return training_rows(encoding, encoding.apply(table.select(rows).read()), target.select(rows))
 
     return part(~holdout), part(holdout)

@@ -99,7 +99,7 @@ def compare(  # noqa: PLR0913  # the public options, each by its name
     options = CompareOptions(None if positive is None else str(positive), holdout, fit_intercept, seed)
     request = RowsRequest(target=target, drop=tuple(drop), missing=missing, storage=Storage(memory=sys.maxsize))
     with open_rows(X, {}) if y is None else array_table(X, y) as source, encoded_classes(source, request) as data:
-        known = ~source.column(data.target).is_missing
+        known = ~source.column(data.target.name).is_missing
         own = {name: (as_model(each), _formula_table(each, X, source, known)) for name, each in _named(models).items()}
         return compare_rows(data, request, options, own)
 
@@ -144,7 +144,7 @@ def compare_rows(
     notes = (*data.notes, *left_out, *([note] if options.holdout > 0.0 else []))
     names = tuple(dict.fromkeys((*data.encoding.feature_names, *(name for each in compared for name in each.weights))))
     other = "the rest" if len(rows.labels) > 2 else rows.labels[1 - place]
-    title = f"{rows.labels[place]} against {other}, {data.target} of {data.source}"
+    title = f"{rows.labels[place]} against {other}, {data.target.name} of {data.table.source}"
     return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), notes)
 
 
