@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.design.build import as_array, column_names
 from separatrix.design.encode.columns import NumberEncoding
@@ -134,8 +133,15 @@ def array_table(X: Any, y: Any, target: str = TARGET, names: tuple[str, ...] | N
     if names is not None and own != names:
         raise DataError(f"X has the columns {list(own[:5])}; the fit was of {len(names)}, {list(names[:5])}")
     name = free_name(target, own)
-    numbers = (Column(each, "number", column) for each, column in zip(own, matrix.T, strict=True))
-    return Table((*numbers, _target_column(name, labels)), ARRAYS, name)
+    labels = np.asarray(labels.tolist()) if labels.dtype.kind == "O" else labels
+    if labels.dtype.kind == "b":
+        column = Column(name, "boolean", labels.astype(np.float64), TRUTH_VALUES)
+    elif labels.dtype.kind in "iuf":
+        column = Column(name, "number", labels.astype(np.float64))
+    else:
+        column = category_column(name, map(str, labels.tolist()))
+    numbers = (Column(each, "number", values) for each, values in zip(own, matrix.T, strict=True))
+    return Table((*numbers, column), ARRAYS, name)
 
 
 def free_name(target: str, names: tuple[str, ...]) -> str:
@@ -143,12 +149,3 @@ def free_name(target: str, names: tuple[str, ...]) -> str:
     if target not in names:
         return target
     return "target" if "target" not in names else unique_names((*names, "target"))[-1]
-
-
-def _target_column(name: str, y: NDArray[Any]) -> Column:
-    labels = np.asarray(y.tolist()) if y.dtype.kind == "O" else y
-    if labels.dtype.kind == "b":
-        return Column(name, "boolean", labels.astype(np.float64), TRUTH_VALUES)
-    if labels.dtype.kind in "iuf":
-        return Column(name, "number", labels.astype(np.float64))
-    return category_column(name, map(str, labels.tolist()))

@@ -46,8 +46,7 @@ def evaluate(model: Any, X: Any, y: Any = None, weights: Any = None, *, level: f
     """
     own = table_model(model)
     if own is None:
-        rows, targets = arrays_of(model, X, y)
-        return _evaluate_estimator(model.model if is_formula(model) else model, rows, targets, weights, level)
+        return _evaluate_estimator(model.model if is_formula(model) else model, *arrays_of(model, X, y), weights, level)
     if weights is not None:
         raise OptionError("weights are for arrays; a table has them in a column")
     with open_for(own, X, y) as source:
