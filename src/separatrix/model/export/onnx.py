@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
 from separatrix.errors import OptionError
-from separatrix.model.export.terms import Term, column_types, terms_of
+from separatrix.model.export.terms import ScoreTerm, column_types, terms_of
 from separatrix.model.predictions import label_array
 from separatrix.model.record import Model
 from separatrix.tables.formats import MISSING_ANYWHERE, boolean_words
@@ -77,7 +77,7 @@ class _Graph:
         total = parts[0] if len(parts) == 1 else self.node("Sum", parts)
         return self.node("Add", [total, self.floats(self.offset)])
 
-    def parts(self, term: Term) -> Sequence[str]:
+    def parts(self, term: ScoreTerm) -> Sequence[str]:
         """Add a term, and return the names of its parts (N, K)."""
         if term.kind in {"number", "date"}:
             return self.numbers(term)
@@ -94,7 +94,7 @@ class _Graph:
             f"column {term.name!r} is text, and its words have no ONNX graph; export to python, or fit without it"
         )
 
-    def numbers(self, term: Term) -> Sequence[str]:
+    def numbers(self, term: ScoreTerm) -> Sequence[str]:
         """Add the product of a column and its weight, and the contribution of its missing cells."""
         cell = self.input(term.name, self.onnx.TensorProto.FLOAT)
         centre, weight = np.float32(term.centre), np.asarray(term.weight)
@@ -153,7 +153,7 @@ class _Graph:
             return self.node("Concat", [self.node("Sigmoid", [self.node("Neg", [scores])]), each], axis=1)
         return self.node("Div", [each, self.node("ReduceSum", [each, self.constant(ONE)], keepdims=1)])
 
-    def gap(self, term: Term) -> Floats:
+    def gap(self, term: ScoreTerm) -> Floats:
         """Return the contribution of a missing cell; NaN if such a row has no score."""
         return np.full(len(self.offset), np.nan) if term.gap is None else np.asarray(term.gap)
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from separatrix.errors import DataError, OptionError
-from separatrix.model.export.terms import Term, column_types, terms_of
+from separatrix.model.export.terms import ScoreTerm, column_types, terms_of
 from separatrix.model.predictions import Label
 from separatrix.model.record import Model
 from separatrix.tables.connection import identifier, literal
@@ -109,7 +109,7 @@ def _highest_label(scores: Sequence[str], labels: Sequence[str]) -> str:
     return f"CASE WHEN {scores[0]} IS NULL THEN NULL{cases} ELSE {labels[-1]} END"
 
 
-def _cell(term: Term, raw: str) -> str:
+def _cell(term: ScoreTerm, raw: str) -> str:
     """Return the expression of a term's cell, NULL if it is missing."""
     text = f"CAST({raw} AS VARCHAR)"
     match term.kind:
@@ -159,7 +159,7 @@ def _seconds(hours: str, minutes: str, seconds: str) -> str:
     return "(" + " + ".join(f"CAST('0' || {part} AS DOUBLE PRECISION) * {unit}e0" for part, unit in parts) + ")"
 
 
-def _part(term: Term, cell: str, k: int) -> str:
+def _part(term: ScoreTerm, cell: str, k: int) -> str:
     """Return the contribution of a cell to score k."""
     gap, weight = "NULL" if term.gap is None else _number(term.gap[k]), _number(term.weight[k])
     if term.kind != "word":
