@@ -44,7 +44,7 @@ def predict(  # every parameter is an option
     from separatrix.cli.progress import Progress
     from separatrix.cli.reading import open_for, require_outputs
     from separatrix.model.file import load_model
-    from separatrix.model.predictions import write_predictions
+    from separatrix.model.record import write_predictions
 
     require_outputs({"--out": out}, model, table)
     loaded, columns = load_model(model), tuple(keep or ())

@@ -71,16 +71,16 @@ def verify(  # every parameter is an option
 def _verify_certificates(file: str, content: Any, request: RowsRequest) -> Checked:
     """Check the certificates of a file on the requested table."""
     from separatrix.cli.reading import class_rows
-    from separatrix.model.certified import CertifiedRows, named_columns
+    from separatrix.model.certified import check_certificate, named_columns
 
     certificates, summary = read_certificates(file, content), content.get("summary", content)
     target = summary.get("target") if isinstance(summary, Mapping) else None  # in a summary, or at the top level
     named = target if isinstance(target, str) else None
     with class_rows(replace(request, target=request.target or named)) as data:
-        rows = CertifiedRows(named_columns(data.rows.X, data.encoding.feature_names), data.rows.y)
-        checked = [rows.verify(each, verdict) for each, verdict in certificates]
+        X, y = named_columns(data.rows.X, data.encoding.feature_names), data.rows.y
+        checked = [check_certificate(*each, X, y) for each in certificates]
     note = () if "kind" in content else ("Only the certificate was checked, not what else the file says.",)
-    return checked, f"{data.target} of {data.source}, {len(rows.y):,} rows", note
+    return checked, f"{data.target.name} of {data.table.source}, {len(y):,} rows", note
 
 
 def _verify_model(file: str, content: Any, request: RowsRequest) -> Checked:

@@ -32,7 +32,7 @@ from separatrix.families.base import Fitted, TrainingRows, checked_weights, fit_
 from separatrix.fit.labels import Classes, find_classes, real_targets
 from separatrix.fit.result import FitResult, Trace
 from separatrix.inference.fitted import Inference
-from separatrix.model.decision_rule import DecisionRule, linear_scores
+from separatrix.model.predictions import DecisionRule, linear_scores
 from separatrix.selection.cross_validation import CrossValidation
 from separatrix.theory.halfspace import Halfspace
 

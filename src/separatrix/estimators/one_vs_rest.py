@@ -18,7 +18,7 @@ from separatrix.errors import OptionError
 from separatrix.estimators.base import FitAttributes, LinearModel, checked_rows, checked_rows_and_targets
 from separatrix.families.base import Fitted, join_fitted
 from separatrix.fit.labels import find_classes
-from separatrix.model.decision_rule import DecisionRule, linear_scores
+from separatrix.model.predictions import DecisionRule, linear_scores
 
 LINEAR = ("coef_", "intercept_")  # of linear classifiers, joined to be scored in one product
 

@@ -35,10 +35,9 @@ from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex, linear_r
 from separatrix.fit.result import AtLeast, FitResult, Rule, Status, separation_rule
 from separatrix.fit.run import Watch
 from separatrix.inference import eligibility
-from separatrix.inference.fitted import LogisticModel
+from separatrix.inference.fitted import LogisticModel, RefusedInference
 from separatrix.inference.likelihood import LikelihoodFit
 from separatrix.inference.profile import FirthFit, fit_firth
-from separatrix.inference.refused import RefusedInference
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,17 +28,18 @@ from separatrix.certificates.optimality import KernelOptimalityCertificate
 from separatrix.certificates.parts import OneVsOneCertificate
 from separatrix.codec import Range, Shape, read
 from separatrix.design.build import RowSource, as_array, divide_columns
-from separatrix.design.kernel_matrix import by_rows, kernel_scores
-from separatrix.design.kernels import Kernel
+from separatrix.design.kernel_matrix import by_rows
 from separatrix.errors import OptionError, counted
 from separatrix.model.adopt import arrays_of, as_model, open_for, rows_of, table_model
-from separatrix.model.decision_rule import KernelExpansion
+from separatrix.model.predictions import KernelExpansion, KernelMachine
 from separatrix.model.record import Model, data_digest
 from separatrix.model.storage import Storage
 from separatrix.tables.table import TableSource
 
+Stated = Sequence[tuple[Certificate, object]]  # with the verdict that a file gives
 ROUNDING = 1e-9  # tolerance, relative to the largest coefficient of a feature, or to the largest score
 NAME = "coefficients"
+LAST_ONLY = "not covered: it is of the last {} of a run, and the model keeps the {}"
 SAME_ROWS = {
     True: ("These are the rows that it was fitted on.",),
     None: ("It is not known whether these are the rows that it was fitted on: the model has no digest of them.",),
@@ -55,27 +56,6 @@ class NamedColumns(np.ndarray[Any, np.dtype[np.float64]]):
     columns: tuple[str, ...]
 
 
-class CertifiedRows(NamedTuple):
-    """Features (n, p), scaled as in the fit, the target (n,), and the sample weights (n,), if the fit had any.
-
-    `same`: whether they are the rows of the fit, None if the model has no digest of these.
-    """
-
-    X: Any
-    y: NDArray[Any]
-    weights: Any = None
-    same: bool | None = None
-
-    def verify(self, certificate: Certificate, stated: object) -> CheckedCertificate:
-        """Check a certificate on the rows, and that its stated verdict is the one that its content implies."""
-        weights = {} if self.weights is None else {"sample_weight": self.weights}
-        checks = certificate.verify(self.X, self.y, **weights).checks
-        if stated != certificate.verdict:
-            detail = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
-            checks = (Check("verdict", False, detail), *checks)
-        return CheckedCertificate(certificate, Verification(checks))
-
-
 @dataclass(frozen=True)
 class CheckedCertificate:
     """A certificate with all checks of it on some data."""
@@ -87,6 +67,17 @@ class CheckedCertificate:
     def accepted(self) -> bool:
         """Whether something was checked and nothing fails."""
         return self.verification.holds and any(check.holds for check in self.verification.checks)
+
+
+def check_certificate(
+    certificate: Certificate, stated: object, X: Any, y: NDArray[Any], weights: Any = None
+) -> CheckedCertificate:
+    """Check a certificate on rows, and that its stated verdict is the one that its content implies."""
+    checks = certificate.verify(X, y, **({} if weights is None else {"sample_weight": weights})).checks
+    if stated != certificate.verdict:
+        detail = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
+        checks = (Check("verdict", False, detail), *checks)
+    return CheckedCertificate(certificate, Verification(checks))
 
 
 @dataclass(frozen=True)
@@ -115,10 +106,10 @@ class CheckedModel:
     @property
     def notes(self) -> tuple[str, ...]:
         """Whether the rows are those of the fit and, if not, how to use those; and which parts were checked."""
-        unknown = self.certificates[0].verification.checks[-1].holds is None
-        extent = "The certificate was checked, and the coefficients against it, not what else the file says."
-        if unknown:
+        if self.certificates[0].verification.checks[-1].holds is None:
             extent = "Only the certificate was checked: neither the coefficients nor what else the file says."
+        else:
+            extent = "The certificate was checked, and the coefficients against it, not what else the file says."
         return (*SAME_ROWS[self.same], extent)
 
 
@@ -142,11 +133,10 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Chec
     """
     own = as_model(model)
     if table_model(model) is None:
-        rows = CertifiedRows(*arrays_of(model, X, y), sample_weight)
         assert own.fitted is not None  # of an estimator
         result = own.fitted.result
         claims = [claim for claim in (result.certificate, result.overlap) if claim is not None]
-        return _checked_model(own, [rows.verify(claim, claim.verdict) for claim in claims], rows)
+        return _checked_model(own, [(each, each.verdict) for each in claims], *arrays_of(model, X, y), sample_weight)
     if sample_weight is not None:
         raise OptionError("sample_weight is for the fit of an estimator; a table has its weights in a column")
     stated = [(own.evidence(), (own.certificate or {}).get("verdict"))]
@@ -156,7 +146,7 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Chec
 
 def verify_table(
     model: Model,
-    stated: Sequence[tuple[Certificate, object]],
+    stated: Stated,
     source: TableSource,
     storage: Storage = Storage(),  # noqa: B008  # frozen
 ) -> CheckedModel:
@@ -166,20 +156,21 @@ def verify_table(
         own, digest, scales = target.select(encoded.kept), model.data.get("sha256"), scales_of(model)
         same = None if digest is None else data_digest(encoded.stored, own.y) == digest
         X = encoded.X if (scales == 1.0).all() else divide_columns(encoded.X, scales)
-        rows = CertifiedRows(named_columns(X, model.encoding.feature_names), own.y, own.weights, same)
-        return _checked_model(model, [rows.verify(each, verdict) for each, verdict in stated], rows)
+        return _checked_model(model, stated, named_columns(X, model.encoding.feature_names), own.y, own.weights, same)
 
 
-def _checked_model(model: Model, checked: list[CheckedCertificate], rows: CertifiedRows) -> CheckedModel:
-    first, certificate = checked[0], checked[0].certificate
+def _checked_model(
+    model: Model, stated: Stated, X: Any, y: Any, weights: Any = None, same: bool | None = None
+) -> CheckedModel:
+    first, *others = (check_certificate(*each, X, y, weights) for each in stated)
     if model.kernel is None:
-        check = check_coefficients(model, certificate)
+        check = check_coefficients(model, first.certificate)
     elif not first.verification.holds:
         check = Check(NAME, None, "not compared, as the certificate does not hold on these rows")
     else:
-        check = check_kernel(model.kernel, certificate, rows, model.options.get("keep"))
+        check = check_kernel(model.kernel, first.certificate, X, y, model.options.get("keep"))
     checks = Verification((*first.verification.checks, check))
-    return CheckedModel((CheckedCertificate(certificate, checks), *checked[1:]), len(rows.y), rows.same)
+    return CheckedModel((CheckedCertificate(first.certificate, checks), *others), len(y), same)
 
 
 def scales_of(model: Model) -> Floats:
@@ -214,27 +205,25 @@ def check_coefficients(model: Model, certificate: Certificate) -> Check:
         return Check(NAME, None, f"not covered: the proof of {certificate.kind} is about none of them")
     ordered = _reordered(certified, model.classes)
     if ordered is None:
-        own, other = (
-            "numbers" if labels is None else f"the classes {list(labels)}"
-            for labels in (certified.labels, model.classes)
-        )
+        both = certified.labels, model.classes
+        own, other = ("numbers" if labels is None else f"the classes {list(labels)}" for labels in both)
         return Check(NAME, False, f"the certificate is of {own}, the model of {other}")
     claimed = np.column_stack([ordered.intercept, ordered.coef])
     used = np.column_stack([model.intercept, model.coef * scales_of(model)])
     if claimed.shape != used.shape:
-        own, other = (
-            f"{counted(len(each), 'score')} of {counted(each.shape[1], 'coefficient')}" for each in (claimed, used)
-        )
+        shapes = claimed.shape, used.shape
+        own, other = (f"{counted(scores, 'score')} of {counted(width, 'coefficient')}" for scores, width in shapes)
         return Check(NAME, False, f"the certificate has {own}, intercept included, the model {other}")
-    differs = _differs(used, claimed, claimed)
-    if not differs.any() or not all(_differs(used, each, claimed).any() for each in _shifted(model, claimed)):
+    sizes = np.abs(claimed).max(axis=0)
+    differs, *shifted = (~(np.abs(used - each) <= ROUNDING * sizes) for each in (claimed, *_shifted(model, claimed)))
+    if not differs.any() or not all(each.any() for each in shifted):
         return Check(NAME, True, f"the model's {used.size:,} are the certificate's, to {ROUNDING:g}")
     keep = model.options.get("keep")
     other_kinds = [bool(kinds) and keep in ("best", "average") and keep not in kinds for kinds in ordered.kept]
     wrong = differs & ~np.asarray(other_kinds)[:, np.newaxis]
     if wrong.any():
         return Check(NAME, False, _first_difference(model, used, claimed, wrong))
-    return Check(NAME, None, f"not covered: it is of the last weights of a run, and the model keeps the {keep}")
+    return Check(NAME, None, LAST_ONLY.format("weights", keep))
 
 
 def _shifted(model: Model, claimed: Floats) -> Iterator[Floats]:
@@ -263,83 +252,61 @@ def _reordered(certified: CertifiedCoef, classes: tuple[Any, ...] | None) -> Cer
     return certified._replace(coef=certified.coef[order], intercept=certified.intercept[order], kept=kept)
 
 
-def _differs(used: Floats, claimed: Floats, sizes: Floats) -> Bools:
-    """Return which coefficients differ by more than rounding, relative to sizes."""
-    return np.asarray(~(np.abs(used - claimed) <= ROUNDING * np.abs(sizes).max(axis=0)))
-
-
 def _first_difference(model: Model, used: Floats, claimed: Floats, differs: Bools) -> str:
     """Return a sentence about the first coefficient that differs."""
     score, place = (int(index[0]) for index in np.nonzero(differs))
     name = "the intercept" if place == 0 else f"that of {model.encoding.feature_names[place - 1]!r}"
     of_class = f" of {(model.classes or ())[score]!r}" if len(used) > 1 else ""
-    unit = 1.0 if place == 0 else scales_of(model)[place - 1]
-    numbers = (
-        f"{used[score, place] / unit:.10g} in the model and {claimed[score, place] / unit:.10g} by the certificate"
-    )
+    own, other = (each[score, place] / (1.0 if place == 0 else scales_of(model)[place - 1]) for each in (used, claimed))
+    numbers = f"{own:.10g} in the model and {other:.10g} by the certificate"
     return f"{name}{of_class} is {numbers}, and {counted(int(differs.sum()), 'number')} of {used.size:,} differ so"
 
 
-class CertifiedFunction(NamedTuple):
-    """Σ coef_j k(x, x_j) + intercept over `rows` among the `own` rows of the data, which were `n_rows` in the fit.
-
-    `kept` is the option `keep` of a perceptron that it is the result of; with `scaled` it is known up to a factor.
-    """
-
-    kernel: Kernel
-    rows: Ints
-    coef: Floats
-    intercept: float
-    n_rows: int
-    own: Ints
-    kept: str | None = None
-    scaled: bool = False
-
-    def scores(self, X: Any, used: Floats) -> Floats:
-        """Return the scores (n,) of rows; a function up to a factor has that of the scores `used` (n,)."""
-        places = self.own[self.rows]
-        values = kernel_scores(self.kernel, X, X[places], places, self.coef[np.newaxis])[:, 0] + self.intercept
-        if not self.scaled:
-            return np.asarray(values)
-        return np.asarray(values * max(float(used @ values) / float(values @ values), 0.0))
-
-
-def check_kernel(model: KernelExpansion, certificate: Certificate, data: CertifiedRows, keep: Any) -> Check:
-    """Check that the scores of a model are those of the certified functions; undecided if they are not comparable."""
-    rows = by_rows(as_array(data.X))
-    functions = list(_functions(certificate, np.arange(rows.shape[0]), np.asarray(data.y)))
+def check_kernel(model: KernelExpansion, certificate: Certificate, X: Any, y: Any, keep: Any) -> Check:
+    """Check that the scores of a model are those of the certified machines; undecided if they are not comparable."""
+    rows = by_rows(as_array(X))
+    machines = list(_machines(certificate, rows, np.asarray(y)))
     used = np.column_stack([machine.scores(rows) for machine in model.machines])
-    if len(functions) != used.shape[1]:
-        count = counted(len(functions), "function")
+    if len(machines) != used.shape[1]:
+        count = counted(len(machines), "function")
         return Check(NAME, False, f"the certificate is of {count}, the model of {used.shape[1]}")
-    if any(each.n_rows != len(each.own) for each in functions):
+    if not all(machine for machine, _ in machines):
         return Check(NAME, None, "not covered: the certificate leaves rows of weight 0 out, or is of other rows")
-    if any(each.kept not in {None, keep} for each in functions):
-        return Check(
-            NAME, None, f"not covered: it is of the last coefficients of a run, and the model keeps the {keep}"
-        )
-    claimed = np.column_stack([each.scores(rows, own) for each, own in zip(functions, used.T, strict=True)])
+    if keep != "last" and any(extent == "last" for _, extent in machines):
+        return Check(NAME, None, LAST_ONLY.format("coefficients", keep))
+    claimed = np.column_stack([machine.scores(rows) for machine, _ in machines if machine])
+    for place in (place for place, (_, extent) in enumerate(machines) if extent == "scaled"):
+        own, scores = used[:, place], claimed[:, place]
+        claimed[:, place] = scores * max(float(own @ scores) / float(scores @ scores), 0.0)
     error, largest = float(np.abs(used - claimed).max()), float(np.abs(claimed).max())
-    support = counted(model.support, "support vector")
-    detail = f"scores by {support} differ by {error:.3g} from certified ones up to {largest:.3g}"
+    vectors = counted(model.support, "support vector")
+    detail = f"scores by {vectors} differ by {error:.3g} from certified ones up to {largest:.3g}"
     return Check(NAME, error <= ROUNDING * largest, detail)
 
 
-def _functions(certificate: Certificate, own: Ints, y: NDArray[Any]) -> Iterator[CertifiedFunction]:
-    """Yield the functions that a certificate is about, for some rows of the data, by their index; none of others."""
+def _machines(certificate: Certificate, X: Any, y: NDArray[Any]) -> Iterator[tuple[KernelMachine | None, str]]:
+    """Yield the machines that a certificate is about, None if it is about other rows than X; of others, none.
+
+    With each its extent: "exact", "scaled" if it is known up to a factor, "last" if it is the last of a perceptron's.
+    """
     if isinstance(certificate, OneVsRestCertificate):
         for part in certificate.parts:
-            yield from _functions(part, own, y)
+            yield from _machines(part, X, y)
     elif isinstance(certificate, OneVsOneCertificate):
         for pair, part in zip(certificate.pairs, certificate.parts, strict=True):
-            yield from _functions(part, own[np.logical_or(*(y[own] == label for label in pair))], y)
+            own = np.logical_or(*(y == label for label in pair))
+            yield from _machines(part, X[own], y[own])
     elif isinstance(certificate, KernelOptimalityCertificate):
         parts = certificate.rows, certificate.multipliers, certificate.intercept
-        yield CertifiedFunction(certificate.kernel, *parts, certificate.shape[0], own)
+        yield _machine(certificate.kernel, certificate.shape[0], X, *parts), "exact"
     elif isinstance(certificate, KernelCertificate):
         parts = certificate.rows, certificate.coef, certificate.intercept
-        yield CertifiedFunction(certificate.kernel, *parts, certificate.n_rows, own, scaled=True)
+        yield _machine(certificate.kernel, certificate.n_rows, X, *parts), "scaled"
     elif isinstance(certificate, KernelMistakesCertificate):
         rows, intercept = np.flatnonzero(certificate.coef), float(certificate.coef.sum()) * certificate.fit_intercept
-        parts = rows, certificate.coef[rows], intercept
-        yield CertifiedFunction(certificate.kernel, *parts, certificate.shape[0], own, kept="last")
+        yield _machine(certificate.kernel, certificate.shape[0], X, rows, certificate.coef[rows], intercept), "last"
+
+
+def _machine(kernel: Any, count: int, X: Any, rows: Ints, coef: Floats, intercept: float) -> KernelMachine | None:
+    """Return a machine whose support vectors are rows of X, None if these are not as many as in the fit."""
+    return KernelMachine(kernel, X[rows], coef[np.newaxis], np.asarray([intercept])) if X.shape[0] == count else None

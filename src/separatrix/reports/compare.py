@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,9 @@ from separatrix.model.adopt import array_table, as_model, is_formula
 from separatrix.model.compare import FailedLearner, LearnerRow, compare_learners, model_row
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
-from separatrix.model.target import ClassRows, RowsRequest, encoded_classes, label_index, split_rows
+from separatrix.model.target import ClassRows, RowsRequest, encoded_classes, label_index, open_rows, split_rows
 from separatrix.model.train import folds_for_share
 from separatrix.rendering.text import table_lines, wrapped
-from separatrix.tables.frames import from_frame
-from separatrix.tables.open import open_table
 from separatrix.tables.table import Table, TableSource
 
 FEWEST_ROWS = 20  # below which no rows are held out
@@ -100,8 +97,8 @@ def compare(  # noqa: PLR0913  # the public options, each by its name
     """
     options = CompareOptions(None if positive is None else str(positive), holdout, fit_intercept, seed)
     request = RowsRequest(target=target, drop=tuple(drop), missing=missing, storage=Storage(memory=sys.maxsize))
-    with _opened(X, y) as source, encoded_classes(source, request) as data:
-        known = ~source.column(data.target).is_missing
+    with open_rows(X, {}) if y is None else array_table(X, y) as source, encoded_classes(source, request) as data:
+        known = ~source.column(data.target.name).is_missing
         own = {name: (as_model(each), _formula_table(each, X, source, known)) for name, each in _named(models).items()}
         return compare_rows(data, request, options, own)
 
@@ -120,16 +117,6 @@ def _formula_table(model: Any, X: Any, source: TableSource, known: Bools) -> Tab
     columns = source.read().columns if isinstance(X, str | Path | TableSource) else ()
     data = {each.name: each.words() if each.levels else each.values for each in columns} or X
     return array_table(model.matrix(data)[known], np.zeros(int(known.sum())))
-
-
-def _opened(X: Any, y: Any) -> AbstractContextManager[TableSource]:
-    if y is not None:
-        return array_table(X, y)
-    if isinstance(X, TableSource):  # which the caller closes
-        return nullcontext(X)
-    if isinstance(X, str | Path):
-        return open_table(str(X))
-    return from_frame(X)
 
 
 def compare_rows(
@@ -156,7 +143,7 @@ def compare_rows(
     notes = (*data.notes, *left_out, *([note] if options.holdout > 0.0 else []))
     names = tuple(dict.fromkeys((*data.encoding.feature_names, *(name for each in compared for name in each.weights))))
     other = "the rest" if len(rows.labels) > 2 else rows.labels[1 - place]
-    title = f"{rows.labels[place]} against {other}, {data.target} of {data.source}"
+    title = f"{rows.labels[place]} against {other}, {data.target.name} of {data.table.source}"
     return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), notes)
 
 

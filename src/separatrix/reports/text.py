@@ -143,7 +143,7 @@ def question(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
 def classes(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
     """Return the classes with their numbers of rows, or the range of the target; `name` formats names from the data."""
     target = name(trained.model.target)
-    used = slice(None) if trained.predictions.kept is None else trained.predictions.kept
+    used = trained.predictions.kept
     if trained.target.classes is None:
         y = np.asarray(trained.target.y, dtype=np.float64)[used]
         return f"{target} from {y.min():.6g} to {y.max():.6g}, mean {y.mean():.6g}"
