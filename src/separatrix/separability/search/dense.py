@@ -59,6 +59,8 @@ STAYS = 1e-2  # relative to the largest product along a direction: rays with lar
 NEGATIVE = 1e-3  # relative to the largest product: a direction with a more negative product is rejected
 ROUNDING = 1e-12  # relative to the largest product: smaller ones are rounding errors
 ROUNDED_TO = (4, 8, 16, 32, 50)  # bits after the point, tried in turn, of an exact direction's free entries
+DENSE_ENTRIES = 20_000_000  # of a sample of rays; larger samples are not solved
+RAYS_PER_COLUMN, LEAST_RAYS = 6, 400  # size of a first sample
 PROGRAM_RAYS = 6000  # at most, for the linear program
 RATIONAL_RAYS = 60  # at most, for the rational simplex
 
@@ -76,6 +78,11 @@ class DenseSeparation:
 
 
 Violating = Callable[[tuple[Relation, ...]], Indices]  # returns the rays outside the sample that violate relations
+
+
+def sample_size(width: int) -> int:
+    """Return the number of rays to start with, by the number of their columns."""
+    return max(LEAST_RAYS, RAYS_PER_COLUMN * width)
 
 
 def separate_dense(
@@ -99,46 +106,45 @@ def _float_candidates(rays: Floats, white: Whitened, violating: Violating | None
     if not len(white.columns):
         yield _overlap(rays, white, np.ones(len(rays)), violating)
         return
-    newton = _newton(white)
-    if newton.separator is not None:
-        yield _separator(rays, white.to_weights(newton.separator))
-    if newton.drift is not None:
-        yield _direction(rays, white, newton.drift)
-    if newton.multipliers is not None:
-        yield _overlap(rays, white, newton.multipliers, violating)
-        yield _vanishing_multipliers(rays, newton.multipliers)
+    coef, drift = _newton(white)
+    products = white.basis @ coef
+    if _are_positive(products):
+        yield _separator(rays, white.to_weights(coef))
+    else:
+        if drift is not None:
+            yield _direction(rays, white, drift)
+        multipliers = np.asarray(sigmoid(-products))
+        yield _overlap(rays, white, multipliers, violating)
+        yield _vanishing_multipliers(rays, multipliers)
     yield _with_column_differences(rays, white)
     yield _linear_program(rays, white, violating)
 
 
-@dataclass(frozen=True)
-class _NewtonEnd:
-    """The last coefficients if they separate, the last step if it keeps growing, the multipliers otherwise."""
-
-    separator: Floats | None = None
-    drift: Floats | None = None
-    multipliers: Floats | None = None
+def _are_positive(products: Floats) -> bool:
+    return bool(products.min() > CLEAR * np.abs(products).max())
 
 
-def _newton(white: Whitened) -> _NewtonEnd:
-    """Iterate until the rays are separated, the gradient vanishes, or some products keep growing."""
+def _newton(white: Whitened) -> tuple[Floats, Floats | None]:
+    """Return the first coefficients that separate the rays, or the last ones.
+
+    With them comes their last change, if some products keep growing along it.
+    """
     design = make_design(white.basis, intercept=False)
     problem = Problem(design, np.ones(len(white.basis)), Logistic())
     last, before, linear = np.zeros(len(white.columns)), np.inf, 0
     for number, step in enumerate(Newton().steps(problem)):
-        products = white.basis @ step.coef
-        if products.min() > CLEAR * np.abs(products).max():
-            return _NewtonEnd(separator=step.coef)
+        if _are_positive(white.basis @ step.coef):
+            break
         excess = step.facts["excess"]
         linear = linear + 1 if LINEAR[0] < excess / before < LINEAR[1] else 0
         drift = step.coef - last
         changes = white.basis @ drift
         if linear >= LINEAR_STEPS and changes.min() >= -NEGATIVE * changes.max():
-            return _NewtonEnd(drift=drift, multipliers=np.asarray(sigmoid(-products)))
+            return step.coef, drift
         if excess <= CONVERGED * step.facts["objective"] or step.facts["stalled"] or number >= NEWTON_STEPS:
-            return _NewtonEnd(multipliers=np.asarray(sigmoid(-products)))
+            break
         last, before = step.coef, max(excess, np.finfo(np.float64).tiny)
-    raise AssertionError("Newton's steps do not end")
+    return step.coef, None
 
 
 def _separator(rays: Floats, weights: Floats) -> DenseSeparation | None:
@@ -216,9 +222,10 @@ def _overlap(
     if violating is not None and len(rays_outside := violating(relations)):
         return DenseSeparation(violating=rays_outside)
     result = sparse_multipliers(rays, white, multipliers, relations)
-    if result.direction is not None and result.active is not None:
-        return _exact_direction(rays, result.active, white.to_weights(result.direction))
-    return None if result.proof is None else DenseSeparation(proof=result.proof)
+    if isinstance(result, tuple):
+        direction, active = result
+        return _exact_direction(rays, active, white.to_weights(direction))
+    return None if result is None else DenseSeparation(proof=result)
 
 
 def _with_column_differences(rays: Floats, white: Whitened) -> DenseSeparation | None:

@@ -33,7 +33,7 @@ from separatrix.certificates.rays import Rays, Relation
 from separatrix.design.base import Block, add_each
 from separatrix.fit.run import Watch, is_stopped
 from separatrix.numerics import softmax
-from separatrix.separability.search.dense import separate_dense
+from separatrix.separability.search.dense import DENSE_ENTRIES, sample_size, separate_dense
 from separatrix.separability.search.wide import (
     WideSeparation,
     overlap_of_pair,
@@ -42,9 +42,7 @@ from separatrix.separability.search.wide import (
 )
 
 ROUNDS = 200
-RAYS_PER_COLUMN, LEAST_RAYS = 6, 400  # size of a first sample
 ADDED_PER_COLUMN, LEAST_ADDED = 2, 60  # violated rays that join a sample in one round
-DENSE_ENTRIES = 20_000_000  # of a sample of rays; larger samples are not solved
 OUTWEIGH_FACTOR = 16  # growth of a stage's weight that is too small
 COLUMN_ROUNDS = 20
 DROPPING_ROWS, DROPPING_ENTRIES = 1000, 10_000_000  # read in one round of dropping columns, at most
@@ -100,23 +98,23 @@ def find_separation(
         stages.append(_Stage(weights, remaining[signs > 0]))
         remaining = remaining[signs == 0]
     if wide is not None and _too_wide(rays, remaining):
-        pair = overlap_of_pair(rays, remaining, wide.margins) if stages else None
+        pair = overlap_of_pair(rays, remaining, wide) if stages else None
         if pair is not None:
             return Separation(_combined(rays, places, stages), remaining, pair_overlaps=(pair,))
         wide = separation_from_fit(rays, places, wide, watch)
         if wide.direction is not None:
             return _from_wide(rays, wide)
-    proof: OverlapProof | None = None
-    reason: str | None = None
     sample = _first_sample(rays, remaining, hint)
-    while len(remaining) and proof is None and reason is None:
+    while len(remaining):
         known = optimum if len(sample) == rays.count else None
-        stage, proof, sample, reason = _search(rays, remaining, sample, watch, known)
-        if stage is not None:
-            stages.append(stage)
-            remaining = np.setdiff1d(remaining, stage.separated, assume_unique=True)
-            sample = _first_sample(rays, remaining, hint, sample)
-    return Separation(_combined(rays, places, stages), remaining, proof, reason)
+        result, sample = _search(rays, remaining, sample, watch, known)
+        if not isinstance(result, _Stage):
+            proof, reason = (result, None) if isinstance(result, OverlapProof) else (None, result)
+            return Separation(_combined(rays, places, stages), remaining, proof, reason)
+        stages.append(result)
+        remaining = np.setdiff1d(remaining, result.separated, assume_unique=True)
+        sample = _first_sample(rays, remaining, hint, sample)
+    return Separation(_combined(rays, places, stages), remaining)
 
 
 def violating_rays(rays: Rays, places: Indices, relations: tuple[Relation, ...]) -> Indices:
@@ -125,8 +123,7 @@ def violating_rays(rays: Rays, places: Indices, relations: tuple[Relation, ...])
     return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *violations]))
 
 
-@dataclass(frozen=True)
-class _Stage:
+class _Stage(NamedTuple):
     """A vector ≥ 0 on the rays that remained, and the places where it is > 0."""
 
     weights: list[Fraction]
@@ -135,14 +132,14 @@ class _Stage:
 
 def _search(
     rays: Rays, remaining: Indices, sample: Indices, watch: Watch | None, optimum: Optimum | None
-) -> tuple[_Stage | None, OverlapProof | None, Indices, str | None]:
-    """Return a vector that separates some remaining rays, or the proof that they overlap; and the last sample."""
+) -> tuple[_Stage | OverlapProof | str, Indices]:
+    """Return a stage of some remaining rays, the proof that they overlap or why there is neither; the last sample."""
     too_wide = len(sample) * rays.width > 2 * DENSE_ENTRIES
     for _ in range(ROUNDS):
         if is_stopped(watch, rays.design.passes):
-            return None, None, sample, STOPPED
+            return STOPPED, sample
         if too_wide:
-            return None, None, sample, TOO_WIDE.format(rays.width)
+            return TOO_WIDE.format(rays.width), sample
         taken = rays.take(sample)
         multipliers = None if optimum is None else optimum.multipliers(rays, sample, taken)
         solved = separate_dense(taken, partial(violating_rays, rays, remaining), multipliers)
@@ -154,17 +151,16 @@ def _search(
             signs = rays.signs(solved.weights, remaining)
             violated = remaining[signs < 0]
             if not len(violated):
-                return _Stage(solved.weights, remaining[signs > 0]), None, sample, None
+                return _Stage(solved.weights, remaining[signs > 0]), sample
             sample = _with_violated(rays, sample, violated, solved.weights)
         else:
             assert solved.proof is not None
             violated = violating_rays(rays, remaining, solved.proof.relations)
             if not len(violated):
                 places = tuple(sample[list(solved.proof.places)].tolist())  # among all rays
-                return None, replace(solved.proof, places=places), sample, None
+                return replace(solved.proof, places=places), sample
             sample = np.union1d(sample, violated)
-    reason = f"{len(sample):,} rows are undecided to rounding, too many for rational arithmetic"
-    return None, None, sample, reason
+    return f"{len(sample):,} rows are undecided to rounding, too many for rational arithmetic", sample
 
 
 def _from_wide(rays: Rays, wide: WideSeparation) -> Separation:
@@ -174,17 +170,13 @@ def _from_wide(rays: Rays, wide: WideSeparation) -> Separation:
 
 def _too_wide(rays: Rays, places: Indices) -> bool:
     """Tell whether a first sample would have too many entries to be solved."""
-    count = _sample_size(rays)
+    count = sample_size(rays.width)
     return (len(places) if len(places) <= 2 * count else count) * rays.width > DENSE_ENTRIES
-
-
-def _sample_size(rays: Rays) -> int:
-    return max(LEAST_RAYS, RAYS_PER_COLUMN * rays.width)
 
 
 def _first_sample(rays: Rays, places: Indices, hint: Floats | None, previous: Indices | None = None) -> Indices:
     """Return rays to start with: evenly spaced ones, those nearest to the hint's boundary, the previous sample's."""
-    count = _sample_size(rays)
+    count = sample_size(rays.width)
     if len(places) <= 2 * count:
         return places
     chosen = [places[:: -(-len(places) // count)]]
