@@ -16,7 +16,7 @@ not square, not symmetric, or not positive semidefinite.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -162,25 +162,18 @@ def _features(matrix: Floats, centred: bool) -> Floats:
     return np.asarray((left * sizes)[:, sizes > NO_LENGTH * max(float(sizes[0]), np.sqrt(values[-1]))])
 
 
-@runtime_checkable
-class _FittableMap(Protocol):
-    """A map whose centre, landmarks or other parameters come from the rows."""
-
-    def feature_map(self, X: Any, y: Any) -> FeatureMap:
-        """Return the map fitted to some rows."""
-
-
 def fit_map(map: Any, X: Any, y: Any) -> FeatureMap:
     """Return a map with all parameters fixed, fitted to the rows where necessary."""
     if isinstance(map, FeatureMap):
         return map
-    if isinstance(map, type) or not isinstance(map, _FittableMap):
+    if isinstance(map, type) or not hasattr(map, "feature_map"):
         raise OptionError(
             f"map={map!r:.60} is none of sx.maps, made with its options, which a certificate could write down; for a"
             " map of your own give the mapped rows in place of X"
         )
     require_finite(make_design(X, intercept=False))
-    return map.feature_map(X, y)
+    fitted: FeatureMap = map.feature_map(X, y)
+    return fitted
 
 
 def check_in_space(

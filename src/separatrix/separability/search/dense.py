@@ -34,12 +34,7 @@ from separatrix.design.build import make_design
 from separatrix.losses.margin import Logistic
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
-from separatrix.separability.search.multipliers import (
-    exact_proof,
-    separate_rational,
-    sparse_multipliers,
-    without_relations,
-)
+from separatrix.separability.search.multipliers import separate_rational, sparse_multipliers, without_relations
 from separatrix.separability.search.relations import (
     Whitened,
     column_differences,
@@ -262,13 +257,7 @@ def _linear_program(rays: Floats, white: Whitened, violating: Violating | None) 
 
 
 def _rational_separation(rays: Floats) -> DenseSeparation | None:
-    if len(rays) > RATIONAL_RAYS:
-        return None
-    solved = separate_rational(rays)
-    if solved is None:
-        return None
-    weights, separated, multipliers = solved
-    if separated.any():
-        return DenseSeparation(weights=weights)
-    proof = exact_proof(rays, multipliers)
-    return None if proof is None else DenseSeparation(proof=proof)
+    solved = separate_rational(rays) if len(rays) <= RATIONAL_RAYS else None
+    if isinstance(solved, OverlapProof):
+        return DenseSeparation(proof=solved)
+    return None if solved is None else DenseSeparation(weights=solved)

@@ -70,7 +70,7 @@ def sparse_multipliers(
     return forbidding
 
 
-def exact_proof(rays: Floats, multipliers: list[Fraction]) -> OverlapProof | None:
+def _exact_proof(rays: Floats, multipliers: list[Fraction]) -> OverlapProof | None:
     """Return a proof with exact multipliers of all rays, a basis first."""
     white = whiten(rays)
     relations = find_relations(rays, white)
@@ -146,10 +146,10 @@ def _rational_multipliers(
     return tuple(solved + fixed)
 
 
-def separate_rational(rays: Floats) -> tuple[list[Fraction], Bools, list[Fraction]] | None:
-    """Return w with z·w > 0 on the separated rays and 0 on the rest, these rays, and multipliers of the rest.
+def separate_rational(rays: Floats) -> list[Fraction] | OverlapProof | None:
+    """Return w with z·w > 0 on the rays that can be separated and 0 on the rest, or a proof that none can be.
 
-    The result is None at the limit on pivots.
+    The result is None at the limit on pivots, or if no relations of the columns are found for the proof.
     """
     m, p = rays.shape
     integers, scales = integer_columns(rays)
@@ -166,5 +166,6 @@ def separate_rational(rays: Floats) -> tuple[list[Fraction], Bools, list[Fractio
     for row, column in enumerate(basis):
         values[column] = Fraction(tableau[row, -1], last)
     weights = [(values[j] - values[p + j]) * scales[j] for j in range(p)]
-    separated = np.array([value > 0 for value in values[2 * p : 2 * p + m]], dtype=np.bool_)
-    return weights, separated, [Fraction(x, last) for x in tableau[-1, 2 * p + m : 2 * p + 2 * m]]
+    if any(values[2 * p : 2 * p + m]):
+        return weights
+    return _exact_proof(rays, [Fraction(x, last) for x in tableau[-1, 2 * p + m : 2 * p + 2 * m]])

@@ -34,12 +34,7 @@ from separatrix.design.base import Block, add_each
 from separatrix.fit.run import Watch, is_stopped
 from separatrix.numerics import softmax
 from separatrix.separability.search.dense import DENSE_ENTRIES, sample_size, separate_dense
-from separatrix.separability.search.wide import (
-    WideSeparation,
-    overlap_of_pair,
-    separate_wide,
-    separation_from_fit,
-)
+from separatrix.separability.search.wide import WideSeparation, overlap_of_pair, separate_wide, separation_from_fit
 
 ROUNDS = 200
 ADDED_PER_COLUMN, LEAST_ADDED = 2, 60  # violated rays that join a sample in one round

@@ -36,6 +36,7 @@ from separatrix.certificates.rays import Rays
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.result import separation_rule
 from separatrix.fit.run import Watch, is_stopped
+from separatrix.loops.rows import Rows
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
@@ -93,22 +94,22 @@ def separation_from_fit(
 ) -> WideSeparation:
     """Do as `separate_wide`, by a logistic or softmax fit: slower, but it also converges on similar columns."""
     others = np.setdiff1d(places, wide.equal.places(rays), assume_unique=True)
-    fitted = np.zeros(rays.design.shape[0], dtype=np.bool_)
-    fitted[rays.rows_of(others)] = True
-    codes, binary = rays.codes[fitted], rays.classes == 2
-    targets = np.where(codes == 1, 1.0, -1.0) if binary else codes
-    problem = Problem(rays.design.select(fitted), targets, Logistic() if binary else Softmax())
-    coef = np.nan_to_num(_fit(problem, SEPARATION_PASSES, watch))
-    scores = np.column_stack([np.zeros(len(coef)), coef]) if binary else coef
+    coef = _fit(rays, rays.rows_of(others), SEPARATION_PASSES, watch)
+    scores = np.column_stack([np.zeros(len(coef)), coef]) if rays.classes == 2 else coef
     scores = np.pad(scores, ((0, 0), (0, rays.classes - scores.shape[1])))  # classes without a fitted row
     margins = class_margins(rays, scores, rival_classes(rays, others))
     return WideSeparation(_exact_direction(rays, others, scores, margins, wide.equal), wide.equal, scores, margins)
 
 
-def _fit(problem: Problem, passes: int, watch: Watch | None = None) -> Floats:
-    """Return the coefficients of a fit after some passes, or once it separates all rows."""
+def _fit(rays: Rays, rows: Indices, passes: int, watch: Watch | None = None) -> Floats:
+    """Return the coefficients of a logistic or softmax fit after some passes, or once it separates all rows."""
+    fitted = np.zeros(len(rays.codes), dtype=np.bool_)
+    fitted[rows] = True
+    codes, binary = rays.codes[fitted], rays.classes == 2
+    targets = np.where(codes == 1, 1.0, -1.0) if binary else codes
+    problem = Problem(rays.design.select(fitted), targets, Logistic() if binary else Softmax())
     rules = (separation_rule(problem),)
-    return fit_convex(problem, ConvexOptions(max_passes=passes), watch=watch, extra_rules=rules).coef
+    return np.nan_to_num(fit_convex(problem, ConvexOptions(max_passes=passes), watch=watch, extra_rules=rules).coef)
 
 
 def _exact_direction(
@@ -205,15 +206,18 @@ class _PassiveAggressive:
 
     def _row(self, i: int) -> tuple[Any, Floats]:
         """Return the columns and entries of a row, the virtual column included."""
-        rows, virtual = self.rows, self.rows.virtual
-        if rows.starts.size == 0:
-            columns: Any = slice(None)
-            values = rows.values[i * rows.width : (i + 1) * rows.width]
-        else:
-            entries = slice(int(rows.starts[i]), int(rows.starts[i + 1]))
-            columns, values = rows.columns[entries].astype(np.intp) + virtual, rows.values[entries]
-            columns = np.concatenate([[0], columns]) if virtual else columns
-        return columns, np.concatenate([[1.0], values]) if virtual else np.asarray(values, dtype=np.float64)
+        entries, virtual = _entries(self.rows, i), self.rows.virtual
+        values = np.concatenate([np.ones(virtual), self.rows.values[entries]])
+        if not self.rows.starts.size:
+            return slice(None), values
+        return np.concatenate([np.zeros(virtual), self.rows.columns[entries] + virtual]).astype(np.intp), values
+
+
+def _entries(rows: Rows, i: int) -> slice:
+    """Return where the entries of a row are stored."""
+    if not rows.starts.size:
+        return slice(i * rows.width, (i + 1) * rows.width)
+    return slice(int(rows.starts[i]), int(rows.starts[i + 1]))
 
 
 def equal_rows(rays: Rays, places: Indices) -> EqualRows:
@@ -240,13 +244,9 @@ def _groups(rays: Rays, rows: Indices) -> list[Indices]:
     stored = rays.design.stored_rows()
     by_digest: dict[bytes, list[int]] = defaultdict(list)
     for i in rows.tolist():
-        digest = blake2b(digest_size=16)
-        entries = slice(i * stored.width, (i + 1) * stored.width)
-        if stored.starts.size:
-            entries = slice(int(stored.starts[i]), int(stored.starts[i + 1]))
-            digest.update(stored.columns[entries].tobytes())
-        digest.update(stored.values[entries].tobytes())
-        by_digest[digest.digest()].append(i)
+        entries = _entries(stored, i)
+        content = stored.values[entries].tobytes() + (stored.columns[entries].tobytes() if stored.starts.size else b"")
+        by_digest[blake2b(content, digest_size=16).digest()].append(i)
     groups = (np.array(group, dtype=np.intp) for group in by_digest.values())
     return [group for group in groups if not rays.design.virtual or len(np.unique(rays.codes[group])) > 1]
 
@@ -313,10 +313,7 @@ def _nearest(signed: Rays, rows: Indices) -> Indices:
     If these would be little more than the misclassified rows, which may be separable by themselves: evenly spaced rows.
     """
     most = min(sample_size(signed.width), max(1, DENSE_ENTRIES // signed.width))
-    fitted = np.zeros(signed.count, dtype=np.bool_)
-    fitted[rows] = True
-    problem = Problem(signed.design.select(fitted), np.where(signed.codes[fitted] > 0, 1.0, -1.0), Logistic())
-    products = signed.products(np.nan_to_num(_fit(problem, BOUNDARY_PASSES)))[0][rows]
+    products = signed.products(_fit(signed, rows, BOUNDARY_PASSES))[0][rows]
     if 2 * int((products <= 0.0).sum()) > most:
         return rows[:: -(-len(rows) // most)]
     return rows[np.sort(np.argsort(products, kind="stable")[:most])]
