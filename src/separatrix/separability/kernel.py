@@ -129,9 +129,8 @@ def _multipliers(features: Floats, signs: Floats, labels: tuple[Any, Any], inter
     """Return multipliers (n,) of the widest margin or, if rows overlap, of the proof; all 1 without a proof."""
     multipliers = np.zeros(len(signs))
     try:
-        widest = fit_max_margin(
-            make_design(features, intercept=intercept), signs, KERNEL_MARGIN, labels=labels
-        ).certificate
+        design = make_design(features, intercept=intercept)
+        widest = fit_max_margin(design, signs, KERNEL_MARGIN, labels=labels).certificate
     except OverlapError as error:
         overlap = error.certificate
         if not isinstance(overlap, SeparabilityCertificate) or overlap.proof is None:
@@ -217,13 +216,12 @@ def _widest_margin(
     if not weighted_rows(sample_weight, len(labels)).all():
         return None
     negative, positive = verdict.classes
-    signs = np.where(labels == positive, 1.0, -1.0)
     design = make_design(mapped_rows(X, mapped.map), intercept=fit_intercept)
+    signs = np.where(labels == positive, 1.0, -1.0)
     try:
-        result = fit_max_margin(design, signs, MAP_MARGIN, labels=(negative, positive))
+        widest = fit_max_margin(design, signs, MAP_MARGIN, labels=(negative, positive)).certificate
     except OverlapError:
         return None
-    widest = result.certificate
     assert isinstance(widest, MarginCertificate)
     if mapped.map.exact:
         return widest

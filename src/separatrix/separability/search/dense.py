@@ -88,18 +88,16 @@ def separate_dense(
     `multipliers` of a proof of overlap, if some are known, are tried first.
     """
     with one_blas_thread():
-        white = whiten(rays)
-        if multipliers is not None and (known := _overlap(rays, white, multipliers, violating)) is not None:
-            return known
-        for candidate in _float_candidates(rays, white, violating):
-            if candidate is not None:
-                return candidate
-        return _rational_separation(rays)
+        candidates = _candidates(rays, whiten(rays), violating, multipliers)
+        return next((each for each in candidates if each is not None), None)
 
 
-def _float_candidates(rays: Floats, white: Whitened, violating: Violating | None) -> Iterator[DenseSeparation | None]:
+def _candidates(
+    rays: Floats, white: Whitened, violating: Violating | None, multipliers: Floats | None
+) -> Iterator[DenseSeparation | None]:
+    if multipliers is not None or not len(white.columns):
+        yield _overlap(rays, white, np.ones(len(rays)) if multipliers is None else multipliers, violating)
     if not len(white.columns):
-        yield _overlap(rays, white, np.ones(len(rays)), violating)
         return
     coef, drift = _newton(white)
     products = white.basis @ coef
@@ -113,6 +111,7 @@ def _float_candidates(rays: Floats, white: Whitened, violating: Violating | None
         yield _vanishing_multipliers(rays, multipliers)
     yield _with_column_differences(rays, white)
     yield _linear_program(rays, white, violating)
+    yield _rational_separation(rays)
 
 
 def _are_positive(products: Floats) -> bool:

@@ -150,17 +150,14 @@ def _vanishes(rows: Floats, relation: Relation) -> bool:
 
 def column_differences(rays: Floats, white: Whitened) -> tuple[Floats, tuple[Relation, ...]] | None:
     """Return rays with dependent columns replaced by their differences from the others, and these relations."""
-    if len(rays) > DIFFERENCE_ROWS:
-        return None
-    relations = tuple(near_relations(rays, white))
-    changed = rays.copy()
-    for relation in relations:
-        column = next(reversed(relation))
+    relations = tuple(near_relations(rays, white)) if len(rays) <= DIFFERENCE_ROWS else ()
+    changed, dependent = rays.copy(), [next(reversed(relation)) for relation in relations]
+    for column, relation in zip(dependent, relations, strict=True):
         difference = _difference(rays, relation)
         if difference is None:
             return None
         changed[:, column] = difference
-    return (changed, relations) if changed[:, [next(reversed(r)) for r in relations]].any() else None
+    return (changed, relations) if changed[:, dependent].any() else None
 
 
 def original_weights(weights: list[Fraction], relations: tuple[Relation, ...]) -> list[Fraction]:

@@ -178,19 +178,22 @@ def _first_sample(rays: Rays, places: Indices, hint: Floats | None, previous: In
     if previous is not None:
         chosen.append(np.intersect1d(previous, places))
     if hint is not None:
-        products, sizes = (part[places] for part in rays.products(hint))
-        nearest = np.argpartition(products / np.where(sizes > 0.0, sizes, 1.0), count // 2)[: count // 2]
-        chosen.append(places[nearest])
+        chosen.append(_lowest(rays, places, hint, count // 2))
     return np.unique(np.concatenate(chosen))
+
+
+def _lowest(rays: Rays, places: Indices, weights: Floats, count: int) -> Indices:
+    """Return the places with the least products, relative to the sizes of the rays."""
+    products, sizes = (part[places] for part in rays.products(weights))
+    return places[np.argpartition(products / np.where(sizes > 0.0, sizes, 1.0), count)[:count]]
 
 
 def _with_violated(rays: Rays, sample: Indices, violated: Indices, weights: list[Fraction]) -> Indices:
     """Return the sample with violated rays added: the most violated ones, and evenly spaced others."""
     count = max(LEAST_ADDED, ADDED_PER_COLUMN * rays.width)
     if len(violated) > 2 * count:
-        products, sizes = (part[violated] for part in rays.products(rays.from_exact(weights)))
-        worst = np.argpartition(products / np.where(sizes > 0.0, sizes, 1.0), count)[:count]
-        violated = np.concatenate([violated[worst], violated[:: -(-len(violated) // count)]])
+        worst = _lowest(rays, violated, rays.from_exact(weights), count)
+        violated = np.concatenate([worst, violated[:: -(-len(violated) // count)]])
     return np.union1d(sample, violated)
 
 

@@ -281,11 +281,9 @@ def overlap_of_pair(rays: Rays, places: Indices, wide: WideSeparation) -> PairOv
     own = rays.codes[violated]
     values[np.arange(len(own)), own] = -np.inf
     pairs, counts = np.unique(np.sort(np.column_stack([own, values.argmax(axis=1)])), axis=0, return_counts=True)
-    for pair in pairs[np.argsort(-counts, kind="stable")][:PAIRS].tolist():
-        overlap = _peel(rays, places, (pair[0], pair[1]))
-        if overlap is not None:
-            return overlap
-    return None
+    confused = pairs[np.argsort(-counts, kind="stable")][:PAIRS].tolist()
+    overlaps = (_peel(rays, places, (first, second)) for first, second in confused)
+    return next((overlap for overlap in overlaps if overlap is not None), None)
 
 
 def _peel(rays: Rays, places: Indices, pair: tuple[int, int]) -> PairOverlap | None:
