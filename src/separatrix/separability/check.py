@@ -140,8 +140,8 @@ def check_separability(  # noqa: PLR0913  # every parameter is a keyword that us
     if len(plain) <= 2 or multiclass == "softmax":
         return certify_rows(design, codes, plain, used, watch=watch)
     if multiclass == "one_vs_rest":
-        each = ((codes == code).astype(np.intp) for code in range(len(plain)))
-        parts = (certify_rows(design, own, (False, True), used, watch=watch) for own in each)
+        own = range(len(plain))
+        parts = (certify_rows(design, (codes == code) * 1, (False, True), used, watch=watch) for code in own)
         return OneVsRestCertificate(plain, tuple(parts), True)
     pairs = tuple(combinations(range(len(plain)), 2))
     parts = (
@@ -159,10 +159,7 @@ def certify_rows(
     hint: Floats | Optimum | None = None,
     watch: Watch | None = None,
 ) -> SeparabilityCertificate:
-    """Return the certificate of rows with class codes, of the `used` ones if given.
-
-    `hint` is a weight vector near the boundary, or an optimum.
-    """
+    """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary, or an optimum."""
     rays = Rays(design, codes, len(classes))
     used = np.ones(len(codes), dtype=np.bool_) if used is None else used
     places = rays.places_of(used)
@@ -182,7 +179,7 @@ def _certificate(
         n_left=len(separation.remaining),
         weights=separation.direction,
         proof=separation.proof,
-        divergence=None if separation.direction is None else find_divergence(rays, places, separation),
+        divergence=find_divergence(rays, places, separation),
         weighted=weighted,
         reason=separation.reason,
         clashes=separation.pair_overlaps,

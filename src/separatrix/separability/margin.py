@@ -56,8 +56,7 @@ def fit_max_margin(
     """Fit the halfspace of widest margin; rows that overlap raise an OverlapError with the proof."""
     row_radius(design)
     problem, centre = Problem(design, signs, PerceptronLoss()).centred()
-    solver = MaxMargin(paired=design.virtual)
-    radius = row_radius(problem.design)
+    solver, radius = MaxMargin(paired=design.virtual), row_radius(problem.design)
     vanishing = AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE)
     kept = options.keep_iterates
     finished = run(problem, solver, (vanishing, *_rules(options)), watch=watch, keep_iterates=kept)

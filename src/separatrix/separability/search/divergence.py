@@ -102,8 +102,8 @@ class _Cone:
 
     def __init__(self, rays: Rays, places: Indices, separation: Separation, vectors: list[Relation]) -> None:
         assert separation.direction is not None
-        self.rays = rays
-        self.direction, self.vectors = separation.direction, [dense_relation(vector, rays.width) for vector in vectors]
+        self.rays, self.direction = rays, separation.direction
+        self.vectors = [dense_relation(vector, rays.width) for vector in vectors]
         self.separated = np.setdiff1d(places, separation.remaining, assume_unique=True)
         self._use(self.separated[:: max(1, len(self.separated) // (LEAST_RAYS + 2 * len(vectors)))])
 

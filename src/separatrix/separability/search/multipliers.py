@@ -135,12 +135,10 @@ def _basis_multipliers(basis: Floats, others: Floats, amounts: Floats) -> Floats
 def _rational_multipliers(
     rays: Floats, *, proof_places: tuple[int, ...], columns: tuple[int, ...], amounts: Floats
 ) -> tuple[Fraction, ...] | None:
-    rho = len(columns)
-    exact = [[Fraction(x) for x in row] for row in rays[list(proof_places)][:, list(columns)].tolist()]
-    fixed = [Fraction(x) for x in amounts.tolist()]
-    right = [-sum((c * row[j] for c, row in zip(fixed, exact[rho:], strict=True)), Fraction(0)) for j in range(rho)]
-    system = [[exact[b][j] for b in range(rho)] + [right[j]] for j in range(rho)]
-    solved = solve_rationals(system)
+    rho, fixed = len(columns), [Fraction(x) for x in amounts.tolist()]
+    exact = np.array([[Fraction(x) for x in row] for row in rays[np.ix_(proof_places, columns)].tolist()])
+    right = -sum((c * row for c, row in zip(fixed, exact[rho:], strict=True)), np.full(rho, Fraction(0)))
+    solved = solve_rationals(np.column_stack([exact[:rho].T, right]).tolist())
     if solved is None or not all(x > 0 for x in solved):
         return None
     return tuple(solved + fixed)

@@ -129,12 +129,11 @@ def _search(
     rays: Rays, remaining: Indices, sample: Indices, watch: Watch | None, optimum: Optimum | None
 ) -> tuple[_Stage | OverlapProof | str, Indices]:
     """Return a stage of some remaining rays, the proof that they overlap or why there is neither; the last sample."""
-    too_wide = len(sample) * rays.width > 2 * DENSE_ENTRIES
+    if len(sample) * rays.width > 2 * DENSE_ENTRIES:
+        return TOO_WIDE.format(rays.width), sample
     for _ in range(ROUNDS):
         if is_stopped(watch, rays.design.passes):
             return STOPPED, sample
-        if too_wide:
-            return TOO_WIDE.format(rays.width), sample
         taken = rays.take(sample)
         multipliers = None if optimum is None else optimum.multipliers(rays, sample, taken)
         solved = separate_dense(taken, partial(violating_rays, rays, remaining), multipliers)
