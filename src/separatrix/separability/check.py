@@ -179,7 +179,7 @@ def _certificate(
         n_left=len(separation.remaining),
         weights=separation.direction,
         proof=separation.proof,
-        divergence=find_divergence(rays, places, separation),
+        divergence=None if separation.direction is None else find_divergence(rays, places, separation),
         weighted=weighted,
         reason=separation.reason,
         clashes=separation.pair_overlaps,
