@@ -51,13 +51,7 @@ Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 
 @overload
 def check_separability(
-    X: Any,
-    y: Any,
-    *,
-    fit_intercept: bool = True,
-    sample_weight: Any = None,
-    multiclass: Literal["softmax"] = "softmax",
-    watch: Watch | None = None,
+    X: Any, y: Any, *, fit_intercept: bool = ..., sample_weight: Any = ..., watch: Watch | None = ...
 ) -> SeparabilityCertificate: ...
 
 
@@ -66,27 +60,21 @@ def check_separability(
     X: Any,
     y: Any,
     *,
-    fit_intercept: bool = True,
-    sample_weight: Any = None,
+    fit_intercept: bool = ...,
+    sample_weight: Any = ...,
     multiclass: Multiclass,
-    watch: Watch | None = None,
+    watch: Watch | None = ...,
 ) -> SeparabilityCertificate | OneVsRestCertificate | PairsCertificate: ...
 
 
 @overload
 def check_separability(
-    X: Any,
-    y: Any,
-    *,
-    fit_intercept: bool = True,
-    sample_weight: Any = None,
-    multiclass: Multiclass = "softmax",
-    map: Any,
+    X: Any, y: Any, *, fit_intercept: bool = ..., sample_weight: Any = ..., multiclass: Multiclass = ..., map: Any
 ) -> MappedCertificate: ...
 
 
 @overload
-def check_separability(X: Any, y: Any, *, fit_intercept: bool = True, kernel: Any) -> KernelCertificate: ...
+def check_separability(X: Any, y: Any, *, fit_intercept: bool = ..., kernel: Any) -> KernelCertificate: ...
 
 
 def check_separability(  # noqa: PLR0913  # every parameter is a keyword that users give
@@ -152,8 +140,8 @@ def check_separability(  # noqa: PLR0913  # every parameter is a keyword that us
     if len(plain) <= 2 or multiclass == "softmax":
         return certify_rows(design, codes, plain, used, watch=watch)
     if multiclass == "one_vs_rest":
-        each = ((codes == code).astype(np.intp) for code in range(len(plain)))
-        parts = (certify_rows(design, own, (False, True), used, watch=watch) for own in each)
+        own = range(len(plain))
+        parts = (certify_rows(design, (codes == code) * 1, (False, True), used, watch=watch) for code in own)
         return OneVsRestCertificate(plain, tuple(parts), True)
     pairs = tuple(combinations(range(len(plain)), 2))
     parts = (
@@ -167,18 +155,20 @@ def certify_rows(
     design: Design,
     codes: Indices,
     classes: tuple[Any, ...],
-    used: Bools,
+    used: Bools | None = None,
     hint: Floats | Optimum | None = None,
     watch: Watch | None = None,
 ) -> SeparabilityCertificate:
     """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary, or an optimum."""
     rays = Rays(design, codes, len(classes))
+    used = np.ones(len(codes), dtype=np.bool_) if used is None else used
     places = rays.places_of(used)
-    return _certificate(rays, places, find_separation(rays, places, hint, watch), classes, used)
+    separation = find_separation(rays, places, hint, watch)
+    return _certificate(rays, places, separation, classes, weighted=not bool(used.all()))
 
 
 def _certificate(
-    rays: Rays, places: Indices, separation: Separation, classes: tuple[Any, ...], used: Bools
+    rays: Rays, places: Indices, separation: Separation, classes: tuple[Any, ...], *, weighted: bool
 ) -> SeparabilityCertificate:
     design = rays.design
     return SeparabilityCertificate(
@@ -190,7 +180,7 @@ def _certificate(
         weights=separation.direction,
         proof=separation.proof,
         divergence=None if separation.direction is None else find_divergence(rays, places, separation),
-        weighted=not bool(used.all()),
+        weighted=weighted,
         reason=separation.reason,
         clashes=separation.pair_overlaps,
     )
@@ -207,17 +197,16 @@ def check_existence(
     design, classes = problem.design, labels if labels[0] is not None else (False, True)
     several = problem.loss.target == "classes"
     codes = problem.y if several else (problem.y > 0.0).astype(np.intp)
-    used = np.ones(design.shape[0], dtype=np.bool_)
     if fit is None:
-        return certify_rows(design, codes, classes, used, watch=watch)
+        return certify_rows(design, codes, classes, watch=watch)
     weights = (fit.coef[:, 1:] - fit.coef[:, :1]).T.ravel() if several else fit.coef
     if fit.walk.status is Status.SEPARATED:
         rays, exact = Rays(design, codes, len(classes)), tuple(map(Fraction, weights.tolist()))
-        places = rays.places_of(used)
+        places = np.arange(rays.count)
         if (rays.signs(exact, places) > 0).all():
-            return _certificate(rays, places, Separation(exact, places[:0]), classes, used)
+            return _certificate(rays, places, Separation(exact, places[:0]), classes, weighted=False)
     hint = Optimum(weights, problem.weights) if fit.walk.status is Status.OPTIMAL else weights
-    return certify_rows(design, codes, classes, used, hint, watch)
+    return certify_rows(design, codes, classes, hint=hint, watch=watch)
 
 
 def describe_divergence(existence: SeparabilityCertificate) -> str:
@@ -234,8 +223,7 @@ def check_signs(
 ) -> SeparabilityCertificate:
     """Return whether rows of signs ±1 can be separated; one class against the rest has labels False and True."""
     classes = labels if labels[0] is not None else (False, True)
-    codes = (signs > 0.0).astype(np.intp)
-    return certify_rows(design, codes, classes, np.ones(len(signs), dtype=np.bool_), hint)
+    return certify_rows(design, (signs > 0.0).astype(np.intp), classes, hint=hint)
 
 
 def float_separator(design: Design, signs: Floats, certificate: SeparabilityCertificate) -> Floats | None:
