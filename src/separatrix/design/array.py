@@ -16,14 +16,14 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.base import Block, Design, add_each, map_groups, with_ones
+from separatrix.design.base import Block, Design, add_each, map_groups
 from separatrix.design.storage import RowFile, as_storage, sparse_from_parts, stack_rows, write_rows
 from separatrix.loops.rows import Rows
 
@@ -41,6 +41,7 @@ PARTS = 4  # least number of parts of a Gram product, shared by the cores
 PART_ELEMENTS = 2**21  # most elements of such a part, since weights or a centre copy it
 PART_ROWS = 256  # least rows of a part, for its products to run at full speed
 _NO_INDICES = np.empty(0, dtype=np.int32)
+Item = TypeVar("Item")
 
 
 class SparseBlock(Block):
@@ -118,22 +119,24 @@ class StoredDesign(Design):
         """The rows of each block."""
 
     @abstractmethod
-    def _block(self, rows: slice) -> Block:
-        """Read a block."""
+    def _make_block(self, values: Any, start: int) -> Block:
+        """Return stored rows as a block that begins at row `start`."""
 
     @abstractmethod
     def _with_rows(self, rows: Any) -> StoredDesign:
         """Return a design like this one of other stored rows."""
 
+    def _block(self, rows: slice) -> Block:
+        return self._make_block(self._read(rows), rows.start)
+
     def blocks(self) -> Iterator[Block]:
         return map(self._block, self.slices)
 
     def groups(self) -> Sequence[Iterable[Block]]:
-        size = -(-len(self.slices) // GROUPS)
-        return [map(self._block, self.slices[first : first + size]) for first in range(0, len(self.slices), size)]
+        return [map(self._block, group) for group in in_groups(self.slices)]
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        return with_ones(self._dense(self.storage.take(np.asarray(indices, dtype=np.intp))), self.virtual)
+        return self._make_block(self.storage.take(np.asarray(indices, dtype=np.intp)), 0).dense()
 
     def subsample(self, stride: int) -> StoredDesign:
         rows = self.storage.take(slice(None, None, stride))
@@ -168,10 +171,6 @@ class StoredDesign(Design):
     def _by_rows(self) -> Rows:
         """The rows in the layout that compiled loops read."""
 
-    @abstractmethod
-    def _dense(self, rows: Any) -> Floats:
-        """Return stored rows as a dense array."""
-
     def fits_memory(self, size: int) -> bool:
         """Whether a copy of `size` bytes may be kept in memory."""
         return self.memory is None or size <= COPIED * self.memory
@@ -199,19 +198,14 @@ class DenseDesign(StoredDesign):
     def slices(self) -> list[slice]:
         return dense_slices(*self.storage.shape, self._most())
 
-    def _block(self, rows: slice) -> Block:
-        values = self._read(rows)
+    def _make_block(self, values: Any, start: int) -> Block:
         if self.centre is not None:
             reuse = not self.in_memory and values.dtype == self.centre.dtype
             values = np.subtract(values, self.centre, out=values if reuse else None)
-        return Block(values, self.virtual, rows.start)
+        return Block(values, self.virtual, start)
 
     def _with_rows(self, rows: Any) -> DenseDesign:
         return DenseDesign(rows, self.names, self.virtual, self.centre, memory=self.memory)
-
-    def _dense(self, rows: Any) -> Floats:
-        rows = np.asarray(rows, dtype=np.float64)
-        return rows if self.centre is None else np.asarray(rows - self.centre)
 
     def needed_centre(self) -> Floats | None:
         if not self.virtual or self.centre is not None:
@@ -294,16 +288,16 @@ class SparseDesign(StoredDesign):
     @cached_property
     def _blocks(self) -> dict[int, Block]:
         """The blocks of rows in memory by their first row, each with its transpose."""
-        return {rows.start: SparseBlock(self._read(rows), self.virtual, rows.start) for rows in self.slices}
+        return {rows.start: self._make_block(self._read(rows), rows.start) for rows in self.slices}
 
     def _block(self, rows: slice) -> Block:
-        return self._blocks[rows.start] if self.in_memory else SparseBlock(self._read(rows), self.virtual, rows.start)
+        return self._blocks[rows.start] if self.in_memory else super()._block(rows)
+
+    def _make_block(self, values: Any, start: int) -> Block:
+        return SparseBlock(values, self.virtual, start)
 
     def _with_rows(self, rows: Any) -> SparseDesign:
         return SparseDesign(rows, self.names, self.virtual, memory=self.memory)
-
-    def _dense(self, rows: Any) -> Floats:
-        return np.asarray(rows.toarray(), dtype=np.float64)
 
     @cached_property
     def _by_rows(self) -> Rows:
@@ -330,6 +324,12 @@ class SparseDesign(StoredDesign):
             values[places], rows[places] = part.data, part.indices + block.start
             ends += lengths
         return sparse_from_parts(scipy.sparse.csc_array, self.storage.shape, values, rows, starts.astype(index))
+
+
+def in_groups(items: Sequence[Item]) -> list[Sequence[Item]]:
+    """Return items in at most `GROUPS` runs of neighbours."""
+    size = -(-len(items) // GROUPS)
+    return [items[first : first + size] for first in range(0, len(items), size)]
 
 
 def weighted_grams(values: Floats, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.array import GROUPS, DenseDesign, StoredDesign
-from separatrix.design.base import Block, Design, with_ones
+from separatrix.design.array import DenseDesign, StoredDesign, in_groups
+from separatrix.design.base import Block, Design
 from separatrix.design.maps import FeatureMap
 from separatrix.design.storage import write_rows
 from separatrix.loops.rows import Rows
@@ -38,14 +38,6 @@ class MappedRows(NamedTuple):
         return int(np.shape(self.X)[0]), self.map.outputs
 
 
-class _Part(NamedTuple):
-    """Rows `first` to `last` of a block, counted from its start."""
-
-    block: Block
-    first: int
-    last: int
-
-
 class MappedDesign(Design):
     """A design without virtual column, mapped as it is read; `centre` is subtracted from the mapped rows."""
 
@@ -64,31 +56,26 @@ class MappedDesign(Design):
     def groups(self) -> Sequence[Iterable[Block]]:
         if not self.base.in_memory:
             return [map(self._block, self._parts(group)) for group in self.base.groups()]
-        parts = list(self._parts(self.base.blocks()))
-        size = -(-len(parts) // GROUPS)
-        return [map(self._block, parts[first : first + size]) for first in range(0, len(parts), size)]
+        return [map(self._block, group) for group in in_groups(list(self._parts(self.base.blocks())))]
 
-    def _parts(self, blocks: Iterable[Block]) -> Iterator[_Part]:
-        """Split blocks into parts that fit the cache once mapped."""
+    def _parts(self, blocks: Iterable[Block]) -> Iterator[tuple[Block, slice]]:
+        """Yield blocks with the rows, counted from the block's start, of parts that fit the cache once mapped."""
         rows = max(1, PART_ELEMENTS // max(self.map.inputs, self.map.outputs))
         for block in blocks:
             length = block.stop - block.start
-            yield from (_Part(block, first, min(length, first + rows)) for first in range(0, length, rows))
+            yield from ((block, slice(first, min(length, first + rows))) for first in range(0, length, rows))
 
-    def _block(self, part: _Part) -> Block:
-        mapped = self._apply(part.block.dense_stored(slice(part.first, part.last)))
-        mapped = mapped if self.centre is None else mapped - self.centre
-        return Block(mapped, self.virtual, part.block.start + part.first)
+    def _block(self, part: tuple[Block, slice]) -> Block:
+        block, rows = part
+        return self._mapped(block.dense_stored(rows), block.start + rows.start)
 
-    def _apply(self, rows: Floats) -> Floats:
+    def _mapped(self, rows: Floats, start: int) -> Block:
         with np.errstate(over="ignore", invalid="ignore"):  # callers check the result for NaN and infinity
-            return self.map.apply(rows)
+            mapped = self.map.apply(rows)
+        return Block(mapped if self.centre is None else mapped - self.centre, self.virtual, start)
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        mapped = self._apply(self.base.take(indices))
-        if self.centre is not None:
-            mapped = mapped - self.centre
-        return with_ones(mapped, self.virtual)
+        return self._mapped(self.base.take(indices), 0).dense()
 
     def select(self, mask: Bools) -> MappedDesign:
         """Return the rows where `mask` is true, copied unmapped, as a design."""

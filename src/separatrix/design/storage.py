@@ -45,6 +45,7 @@ TEMP_VARIABLES = ("TMPDIR", "TEMP", "TMP")
 REMEDY = "free some, or set TMPDIR to a folder on a larger disk"
 FILES = {False: ("rows.bin",), True: ("values.bin", "columns.bin")}  # by whether rows are sparse
 STARTS = "starts.bin"  # of sparse rows in a folder
+CUT_SHORT = "it was cut short"
 GAP_BYTES = 2**15  # rows with a smaller gap between them are read in one go
 RUN_BYTES = 2**22  # most bytes read in one go
 COLUMN = np.dtype("<i4")  # of column indices
@@ -343,11 +344,10 @@ class RowFile:
             while rest:
                 count = self._read(rest, offset)
                 if not count:
-                    raise self._unreadable(f"rows {first:,} to {last:,} cannot be read from", "it was cut short")
+                    raise OSError(CUT_SHORT)
                 rest, offset = rest[count:], offset + count
         except OSError as problem:
-            reason = problem.strerror or str(problem)
-            raise self._unreadable(f"rows {first:,} to {last:,} cannot be read from", reason) from None
+            raise self._unreadable(f"rows {first:,} to {last:,}", problem.strerror or str(problem)) from None
 
     def _read(self, rest: memoryview, offset: int) -> int:
         if hasattr(os, "preadv"):
@@ -360,7 +360,7 @@ class RowFile:
 
     def _unreadable(self, what: str, reason: str) -> DataError:
         reason = reason if self.descriptor >= 0 else "it is closed"
-        return DataError(f"{what} {self.name}: {reason}; give the rows anew")
+        return DataError(f"{what} cannot be read from {self.name}: {reason}; give the rows anew")
 
     def prefetch(self, offset: int, length: int) -> None:
         """Ask the operating system to read some bytes ahead, where it can."""
@@ -374,7 +374,7 @@ class RowFile:
             return np.empty(0, dtype=dtype)
         end = offset + count * np.dtype(dtype).itemsize
         if self.descriptor < 0 or os.fstat(self.descriptor).st_size < end:
-            raise self._unreadable(f"{end:,} bytes cannot be read from", "it was cut short")
+            raise self._unreadable(f"{end:,} bytes", CUT_SHORT)
         pages = mmap.mmap(self.descriptor, end, access=mmap.ACCESS_READ)
         return np.frombuffer(pages, dtype=dtype, count=count, offset=offset)
 
