@@ -1,9 +1,10 @@
-"""Constructors of designs: `make_design` for any X, among them row sources.
+"""Constructors of designs: `make_design` for any X, among them row sources, and `sx.blocked`, rows that stay on disk.
 
 `make_design` checks layout and element type once and copies no array; `row_radius` checks in one pass that all entries
 are finite and of moderate size. A row source has rows that are not an array in memory (on disk, on a cluster,
 journaled) and makes its own design, so a new storage needs a `RowSource` and a `Design`, and nothing else has to know
-of it.
+of it. `blocked` reads its input once, a few megabytes at a time, and writes it to an unlinked temporary file; a
+memory-mapped row-major array of floats is read from its own file.
 
 Fails with a DataError that names the place and the remedy: an empty or one-dimensional array, text, NaN or infinity,
 numbers so large or so small that their products overflow or underflow.
@@ -11,10 +12,14 @@ numbers so large or so small that their products overflow or underflow.
 
 from __future__ import annotations
 
+import mmap
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
+from itertools import chain
 from operator import methodcaller
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,8 +30,16 @@ from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Design
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.maps import FeatureMap
-from separatrix.design.memory import default_cap, plain_size
-from separatrix.design.storage import DiskRows, divide_matrix, write_rows
+from separatrix.design.memory import default_cap, parse_memory, plain_size
+from separatrix.design.storage import (
+    BlockWriter,
+    DiskRows,
+    RowFile,
+    divide_matrix,
+    require_room,
+    scratch_folder,
+    write_rows,
+)
 from separatrix.errors import DataError, NeedsError, OptionError
 
 INTERCEPT = "intercept"
@@ -35,6 +48,10 @@ LARGEST, SMALLEST = 1e150, 1e-150
 EXACT_INTEGERS = 2.0**53  # up to which every integer is a float64
 LEAST_MEMORY = 2**24  # bytes: a few blocks per core and the work on them
 LARGE_MAP = 2**26  # bytes from which on a memory-mapped array is read from its file in blocks
+
+PIECE_BYTES = 2**23  # read and written in one go
+NUMBER_BYTES = 8
+READABLE = ("r", "r+", "w+")  # modes of a memory map in which the file has the array's contents
 
 
 class RowSource(ABC):
@@ -125,6 +142,131 @@ class BlockedRows(RowSource):
         self.close()
 
 
+def blocked(X: Any, *, memory: str | float | None = None, names: Sequence[str] | None = None) -> BlockedRows:
+    """Return rows that stay on disk, accepted as X by every estimator, check, certificate and prediction.
+
+    The result is that of the same rows in memory, in as many passes. A fit holds only a few blocks per core and vectors
+    with one entry per row in memory.
+
+    Parameters
+    ----------
+    X : an array, a `np.memmap` (read from its own file), a chunked array with shape, dtype and slices (HDF5, Zarr), a
+        frame, a sparse matrix; or row blocks, dense or sparse: an iterable of them, or a function that returns one
+    memory : the limit for blocks and copies of rows, "1GB" or a number of bytes; half of the free memory if None
+    names : column names; those of a frame if None
+
+    Returns
+    -------
+    A `BlockedRows`, also a context manager: the disk space is freed on exit, or when the process ends.
+
+    Examples
+    --------
+    >>> import numpy as np, separatrix as sx
+    >>> parts = ([[float(i)], [i + 0.5]] for i in range(3))
+    >>> with sx.blocked(parts) as X:
+    ...     model = sx.LinearRegression().fit(X, [1, 2, 3, 4, 5, 6])
+    >>> X.shape, model.coef_.round(6).tolist()
+    ((6, 1), [2.0])
+    """
+    limit = None if memory is None else parse_memory(memory)
+    if isinstance(X, BlockedRows):
+        return BlockedRows(X.storage, X.names if names is None else names, X.memory if limit is None else limit)
+    if names is None and hasattr(X, "columns"):
+        names = [str(name) for name in X.columns]
+    storage = memmap_storage(X) if isinstance(X, np.memmap) else None
+    return BlockedRows(_write(X, names) if storage is None else storage, names, limit)
+
+
+def memmap_storage(X: np.memmap[Any, Any]) -> DiskRows | None:
+    """Return the file of a memory-mapped array as a storage; None if it is not laid out as rows of floats."""
+    floats = X.dtype in (np.float64, np.float32) and X.dtype.isnative
+    row_major = floats and X.ndim == 2 and X.flags.c_contiguous and X.flags.aligned
+    pages = _pages(X)
+    if not row_major or pages is None or not X.size or X.filename is None or X.mode not in READABLE:
+        return None
+    within = int(X.ctypes.data - np.frombuffer(pages, dtype=np.uint8).ctypes.data)
+    offset = X.offset - X.offset % mmap.ALLOCATIONGRANULARITY + within
+    with suppress(DataError):  # the file was deleted or replaced
+        storage = DiskRows([RowFile(Path(X.filename), write=False)], X.shape, X.dtype, offset=offset)
+        ends = np.array([0, len(X) - 1])
+        if storage.take(ends).tobytes() == X[ends].tobytes():
+            return storage
+    return None
+
+
+def _pages(X: Any) -> mmap.mmap | None:
+    """Return the memory map that an array is a view of."""
+    while X is not None and not isinstance(X, mmap.mmap):
+        X = getattr(X, "base", None)
+    return X
+
+
+def _write(X: Any, names: Sequence[str] | None) -> DiskRows:
+    """Write rows to a new store on disk, piece by piece."""
+    pieces = _pieces(X)
+    first = next(pieces, None)
+    if first is None:
+        raise DataError("the data have no rows; at least two are needed")
+    checked = _checked(first, 0, names)
+    dtype = checked.dtype if getattr(X, "dtype", checked.dtype) == checked.dtype else np.dtype(np.float64)
+    with BlockWriter(checked.shape[1], sparse=hasattr(checked, "tocsr"), dtype=dtype) as writer:
+        for piece in chain([checked], pieces):
+            block = _checked(piece, writer.rows, names)
+            if block.dtype.itemsize > dtype.itemsize:
+                raise DataError(
+                    f"rows {writer.rows:,} and on are {block.dtype}, and those before were {dtype}; give one type"
+                )
+            writer.append(block)
+        return writer.finish()
+
+
+def _checked(piece: Any, start: int, names: Sequence[str] | None) -> Any:
+    """Return a piece as floats; errors give the number of its first row."""
+    try:
+        block = as_floats(piece, names)
+    except DataError as error:
+        raise DataError(f"{error} (rows counted from {start:,})" if start else str(error)) from None
+    return block.tocsr() if hasattr(block, "tocsr") else block
+
+
+def _pieces(X: Any) -> Iterator[Any]:
+    """Return an iterator over the rows of X in pieces."""
+    if is_dask(X):
+        from separatrix.design.dask.rows import computed_chunks  # noqa: PLC0415  # an optional extra
+
+        return computed_chunks(X)
+    if hasattr(X, "tocsr"):
+        return _slices(X.tocsr(), max(1, int(PIECE_BYTES / max(12.0 * X.nnz / max(X.shape[0], 1), 1.0))))
+    if hasattr(X, "shape") and hasattr(X, "__getitem__"):
+        return _sliced(X)
+    pieces: Iterable[Any] = X() if isinstance(X, Callable) else X  # type: ignore[arg-type]  # a type for isinstance
+    if isinstance(pieces, (list, tuple)) and pieces and np.ndim(pieces[0]) != 2:
+        return iter([pieces])
+    if not hasattr(pieces, "__iter__"):
+        raise DataError(f"{type(X).__name__} is no array, matrix or iterable of row blocks; give one of these")
+    return iter(pieces)
+
+
+def _sliced(X: Any) -> Iterator[Any]:
+    """Return an iterator over slices of an array, each of several whole chunks."""
+    if len(X.shape) != 2:
+        raise DataError(
+            f"the data have shape {tuple(X.shape)}, but rows and columns are needed; for one column use"
+            " X.reshape(-1, 1), for one row X.reshape(1, -1)"
+        )
+    n, width = X.shape
+    size = min(getattr(getattr(X, "dtype", None), "itemsize", NUMBER_BYTES), NUMBER_BYTES)
+    require_room(n * width * (size if size == 4 else NUMBER_BYTES), scratch_folder())
+    chunks = getattr(X, "chunks", None) or (1,)
+    chunk = chunks[0] if isinstance(chunks[0], int) else max(chunks[0])
+    step = max(1, PIECE_BYTES // max(1, NUMBER_BYTES * width * chunk)) * chunk
+    return _slices(X, step) if n and width else iter([np.empty((n, width))])
+
+
+def _slices(X: Any, step: int) -> Iterator[Any]:
+    return (X[start : start + step] for start in range(0, X.shape[0], step))
+
+
 def as_array(X: Any) -> Any:
     """Return a source as an array, any other X unchanged."""
     source = as_row_source(X)
@@ -149,8 +291,6 @@ def as_row_source(X: Any) -> RowSource | None:
     if isinstance(X, RowSource):
         return X
     if isinstance(X, np.memmap) and X.nbytes >= LARGE_MAP:
-        from separatrix.design.blocked import memmap_storage  # noqa: PLC0415  # an import cycle
-
         storage = memmap_storage(X)
         return None if storage is None else BlockedRows(storage)
     if not is_dask(X):
