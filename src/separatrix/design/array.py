@@ -151,10 +151,8 @@ class StoredDesign(Design):
         return self._with_rows(self._copy(parts, entries * self.storage.entry_bytes, width, self.storage.dtype))
 
     def _read(self, rows: slice) -> Any:
-        """Read rows, not centred, and prefetch as many of the following rows."""
-        values = self.storage.read(rows.start, rows.stop)
-        self.storage.prefetch(rows.stop, 2 * rows.stop - rows.start)
-        return values
+        """Read rows, not centred."""
+        return self.storage.read(rows.start, rows.stop)
 
     def _copy(self, parts: Iterator[Any], size: int, width: int, dtype: Any) -> Any:
         """Return rows in several parts as an array or sparse matrix of `size` bytes or, if that is large, on disk."""
@@ -236,7 +234,7 @@ class DenseDesign(StoredDesign):
     def column_grams(self, columns: Any, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:
         """Return `weighted_grams` of some stored columns, in one pass."""
         n, width = self.shape[0], len(np.empty(self.storage.shape[1], dtype=bool)[columns])
-        rows = min(-(-n // PARTS), max(PART_ROWS, PART_ELEMENTS // width))
+        rows = min(-(-n // PARTS), max(PART_ROWS, PART_ELEMENTS // max(1, width)))
 
         def grams(first: int) -> tuple[Floats, Floats]:
             part = slice(first, min(n, first + rows))

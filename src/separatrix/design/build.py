@@ -15,12 +15,12 @@ from __future__ import annotations
 import mmap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import lru_cache
 from itertools import chain
 from operator import methodcaller
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,11 +59,7 @@ class RowSource(ABC):
 
     shape: tuple[int, int]
     names: tuple[str, ...] | None = None
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions, 2."""
-        return 2
+    ndim: ClassVar[int] = 2
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -90,7 +86,7 @@ class RowSource(ABC):
         return divide_matrix(self.array(), scales)
 
 
-class BlockedRows(RowSource):
+class BlockedRows(RowSource, AbstractContextManager["BlockedRows"]):
     """Rows on disk, accepted as X; `memory` bytes may be used for blocks and copies of rows.
 
     A context manager: on exit, or with `close`, the disk space is freed.
@@ -134,9 +130,6 @@ class BlockedRows(RowSource):
     def close(self) -> None:
         """Free the disk space; designs of these rows can no longer be read."""
         self.storage.close()
-
-    def __enter__(self) -> BlockedRows:
-        return self
 
     def __exit__(self, *problem: object) -> None:
         self.close()
@@ -249,11 +242,7 @@ def _pieces(X: Any) -> Iterator[Any]:
 
 def _sliced(X: Any) -> Iterator[Any]:
     """Return an iterator over slices of an array, each of several whole chunks."""
-    if len(X.shape) != 2:
-        raise DataError(
-            f"the data have shape {tuple(X.shape)}, but rows and columns are needed; for one column use"
-            " X.reshape(-1, 1), for one row X.reshape(1, -1)"
-        )
+    _require_two_dimensions(X)
     n, width = X.shape
     size = min(getattr(getattr(X, "dtype", None), "itemsize", NUMBER_BYTES), NUMBER_BYTES)
     require_room(n * width * (size if size == 4 else NUMBER_BYTES), scratch_folder())
@@ -306,10 +295,15 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
     A `RowSource` (Dask collections count as one) makes its own design. For `MappedRows`, `names` are those of the input
     columns of the map.
     """
-    if isinstance(X, MappedRows):
-        return _mapped_by_source(X, intercept, names) or _mapped_design(X, intercept, names)
-    source = as_row_source(X)
+    source = as_row_source(X.X if isinstance(X, MappedRows) else X)
     names = source.names if source is not None and names is None else names
+    if isinstance(X, MappedRows):
+        mapped = None if source is None else source.mapped(X.map)
+        if source is None or mapped is None:
+            return _mapped_design(X, intercept, names)
+        X.map.require_width(source.shape[1])
+        stored = X.map.names(column_names(source.shape[1], names))
+        return mapped.design(_with_intercept(stored, intercept), intercept)
     values: Any = as_floats(X, names) if source is None else source
     n, p = values.shape
     if n == 0:
@@ -354,17 +348,6 @@ def _mapped_design(rows: MappedRows, intercept: bool, names: Sequence[str] | Non
     return MappedDesign(base, rows.map, _with_intercept(rows.map.names(base.names), intercept), intercept)
 
 
-def _mapped_by_source(rows: MappedRows, intercept: bool, names: Sequence[str] | None) -> Design | None:
-    """Return the design of rows that their source maps itself; None if it does not."""
-    source = as_row_source(rows.X)
-    mapped = None if source is None else source.mapped(rows.map)
-    if source is None or mapped is None:
-        return None
-    rows.map.require_width(source.shape[1])
-    stored = rows.map.names(column_names(source.shape[1], source.names if names is None else names))
-    return mapped.design(_with_intercept(stored, intercept), intercept)
-
-
 def _with_intercept(names: Sequence[str], intercept: bool) -> Sequence[str]:
     """Return the names of columns, after one that no other column has for the virtual column."""
     name = INTERCEPT
@@ -401,11 +384,7 @@ def row_radius(design: Design) -> float:
 def as_floats(X: Any, names: Sequence[str] | None) -> Any:
     """Return X as a dense array or a CSR or CSC matrix of float64 or float32, else raise a DataError."""
     array: Any = X if _is_sparse(X) else _as_array(X)
-    if array.ndim != 2:
-        raise DataError(
-            f"the data have shape {array.shape}, but rows and columns are needed;"
-            " for one column use X.reshape(-1, 1), for one row X.reshape(1, -1)"
-        )
+    _require_two_dimensions(array)
     if array.dtype.kind == "c":
         raise DataError("Complex data not supported: give real numbers, for instance the real and imaginary parts")
     if _is_sparse(array):
@@ -413,6 +392,14 @@ def as_floats(X: Any, names: Sequence[str] | None) -> Any:
     if array.dtype in (np.float64, np.float32):
         return array
     return array.astype(np.float64) if _is_sparse(array) else _numbers(array, names)
+
+
+def _require_two_dimensions(X: Any) -> None:
+    if len(X.shape) != 2:
+        raise DataError(
+            f"the data have shape {tuple(X.shape)}, but rows and columns are needed; for one column use"
+            " X.reshape(-1, 1), for one row X.reshape(1, -1)"
+        )
 
 
 def _as_array(X: Any) -> NDArray[Any]:

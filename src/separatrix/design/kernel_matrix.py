@@ -174,7 +174,7 @@ class KernelRows:
         slots = self._make_room(len(missing))
         step = _rows_at_once(self.table.shape[1])
         starts = range(0, len(missing), step)
-        values = map_groups(lambda start: self._values(missing[start : start + step]), starts)
+        values = map_groups(lambda start: self.against(self.X[missing[start : start + step]]) + self.constant, starts)
         for start, rows in zip(starts, values, strict=True):
             self.table[slots[start : start + step]] = rows
         self.owners[slots], self.slots[missing], self.used[slots] = missing, slots, self.clock
@@ -188,10 +188,6 @@ class KernelRows:
         self.slots[evicted] = -1
         self.full = self.full or len(evicted) > 0
         return slots
-
-    def _values(self, rows: Ints) -> Floats:
-        values = self.against(self.X[rows])
-        return values + self.constant if self.constant else values
 
 
 def by_rows(X: Any) -> Any:

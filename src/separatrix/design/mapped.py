@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.array import DenseDesign, StoredDesign, in_groups
+from separatrix.design.array import CENTRE_ROWS, DenseDesign, StoredDesign, far_means, in_groups
 from separatrix.design.base import Block, Design
 from separatrix.design.maps import FeatureMap
 from separatrix.design.storage import write_rows
 from separatrix.loops.rows import Rows
 
 PART_ELEMENTS = 2**18  # of a mapped block: enough rows to amortise the map's own steps, and it still fits the cache
-SAMPLE_ROWS = 1000  # sampled rows that decide which mapped columns lie far from 0
 
 
 class MappedRows(NamedTuple):
@@ -88,14 +87,9 @@ class MappedDesign(Design):
         return MappedDesign(base, self.map, self.names, self.virtual, self.centre)
 
     def needed_centre(self) -> Floats | None:
-        return self._sample.needed_centre() if self.random_rows else None
-
-    @cached_property
-    def _sample(self) -> DenseDesign:
-        """An even sample of the mapped rows, in memory."""
-        stride = max(1, self.shape[0] // SAMPLE_ROWS)
-        rows = self.take(np.arange(0, self.shape[0], stride))
-        return DenseDesign(rows[:, int(self.virtual) :], self.names, self.virtual, self.centre)
+        if not self.virtual or self.centre is not None or not self.random_rows:
+            return None
+        return far_means(self.take(np.arange(0, self.shape[0], max(1, self.shape[0] // CENTRE_ROWS)))[:, 1:])
 
     def centred(self, centre: Floats) -> MappedDesign:
         return MappedDesign(self.base, self.map, self.names, self.virtual, centre)

@@ -53,8 +53,8 @@ def residual_sums(design: Design, y: Floats, weights: Floats | None, coef: Float
 
     Small designs are summed in twice the working precision.
     """
-    task = _careful_sums if design.shape[0] * design.shape[1] <= CAREFUL else _residual_sums
-    return ResidualSums(*design.fold(task, coef, rows=_rows(y, weights), combine=add_each))
+    is_small = design.shape[0] * design.shape[1] <= CAREFUL
+    return ResidualSums(*design.fold(_residual_sums, coef, is_small, rows=_rows(y, weights), combine=add_each))
 
 
 def triangle(design: Design, y: Floats, weights: Floats | None) -> Floats:
@@ -71,27 +71,19 @@ def _moments(block: Block, y: Floats, *weights: Floats) -> tuple[Any, ...]:
     return block.gram(*weights), block.rmatvec(weighted), float(weighted @ y)
 
 
-def _residual_sums(block: Block, y: Floats, *arguments: Floats) -> tuple[Any, ...]:
-    *weights, coef = arguments
-    scores = block.matvec(coef)
-    residuals = y - scores
+def _residual_sums(block: Block, y: Floats, *arguments: Any) -> tuple[Any, ...]:
+    *weights, coef, is_small = arguments
+    if is_small:
+        rows = block.dense()
+        scores, correction = compensated_dots(rows, coef)
+        residuals, sizes = (y - scores) - correction, block.magnitudes(coef)
+    else:
+        scores = sizes = block.matvec(coef)
+        residuals = y - scores
     weighted = weights[0] * residuals if weights else residuals
-    return block.rmatvec(weighted), float(weighted @ residuals), _magnitude(scores, y, *weights)
-
-
-def _careful_sums(block: Block, y: Floats, *arguments: Floats) -> tuple[Any, ...]:
-    *weights, coef = arguments
-    rows = block.dense()
-    scores, correction = compensated_dots(rows, coef)
-    residuals = (y - scores) - correction
-    weighted = weights[0] * residuals if weights else residuals
-    high, low = compensated_dots(np.ascontiguousarray(rows.T), weighted)
-    return high + low, float(weighted @ residuals), _magnitude(block.magnitudes(coef), y, *weights)
-
-
-def _magnitude(scores: Floats, y: Floats, *weights: Floats) -> float:
-    size = np.abs(scores) + np.abs(y)
-    return float(size @ (weights[0] * size if weights else size))
+    cross = sum(compensated_dots(np.ascontiguousarray(rows.T), weighted)) if is_small else block.rmatvec(weighted)
+    size = np.abs(sizes) + np.abs(y)
+    return cross, float(weighted @ residuals), float(size @ (weights[0] * size if weights else size))
 
 
 def _stacked(block: Block, y: Floats, *arguments: Any) -> list[Floats]:

@@ -21,13 +21,13 @@ import shutil
 import tempfile
 import threading
 import weakref
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy
@@ -53,7 +53,7 @@ INT32_ENTRIES = 2**31  # number of entries below which row starts are int32
 BLOCK_ENTRIES = 2**20  # of a block yielded by `RowStorage.blocks`
 
 
-class RowStorage(ABC):
+class RowStorage(AbstractContextManager["RowStorage"]):
     """Rows (n, p), dense or sparse, float64 or float32; `starts` are the row starts of sparse rows, (n + 1,)."""
 
     in_memory: bool = False
@@ -64,7 +64,7 @@ class RowStorage(ABC):
 
     @abstractmethod
     def read(self, start: int, stop: int) -> Any:
-        """Return rows `start` to `stop` as an array (m, p) or CSR array: a view if they are in memory."""
+        """Return rows `start` to `stop` as an array (m, p) or CSR array; entries in memory are not copied."""
 
     @abstractmethod
     def take(self, rows: Indices | Bools | slice) -> Any:
@@ -94,10 +94,7 @@ class RowStorage(ABC):
         """The size of the rows, or of the files that hold them."""
         return self.entries * self.entry_bytes
 
-    def prefetch(self, start: int, stop: int) -> None:  # noqa: B027  # only files have to be read
-        """Ask the operating system to read rows `start` to `stop` ahead."""
-
-    def close(self) -> None:  # noqa: B027  # only files have to be closed
+    def close(self) -> None:  # only files have to be closed
         """Free the disk space of temporary files."""
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
@@ -106,9 +103,6 @@ class RowStorage(ABC):
         step = max(1, BLOCK_ENTRIES * n // max(1, self.entries))
         for start in range(0, n, step):
             yield start, self.read(start, min(n, start + step))
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *problem: object) -> None:
         self.close()
@@ -134,7 +128,12 @@ class MemoryRows(RowStorage):
     def read(self, start: int, stop: int) -> Any:
         if (start, stop) == (0, self.shape[0]):
             return self.values
-        return slice_rows(self.by_rows, start, stop) if self.sparse else self.values[start:stop]
+        if not self.sparse:
+            return self.values[start:stop]
+        matrix, starts = self.by_rows, self.starts[start : stop + 1]
+        own = slice(starts[0], starts[-1])
+        shape = stop - start, self.shape[1]
+        return sparse_from_parts(type(matrix), shape, matrix.data[own], matrix.indices[own], starts - starts[0])
 
     def take(self, rows: Indices | Bools | slice) -> Any:
         return self.by_rows[rows]
@@ -208,11 +207,6 @@ class DiskRows(RowStorage):
         narrow = starts.astype(np.int32, copy=False) if starts[-1] < INT32_ENTRIES else starts
         return sparse_from_parts(scipy.sparse.csr_array, shape, parts[0], parts[1], narrow)
 
-    def prefetch(self, start: int, stop: int) -> None:
-        first, last = self._entry(start), self._entry(min(stop, self.shape[0]))
-        for file, dtype in zip(self.files, self.dtypes, strict=True):
-            file.prefetch(self.offset + first * dtype.itemsize, (last - first) * dtype.itemsize)
-
     def array(self) -> Any:
         pairs = zip(self.files, self.dtypes, strict=True)
         return self._rows([file.mapped(dtype, self.entries, self.offset) for file, dtype in pairs], 0, self.shape[0])
@@ -245,7 +239,7 @@ class DiskRows(RowStorage):
             file.close()
 
 
-class BlockWriter:
+class BlockWriter(AbstractContextManager["BlockWriter"]):
     """Writes rows block by block, to temporary files or to new files in a folder."""
 
     def __init__(
@@ -287,16 +281,9 @@ class BlockWriter:
         files, self.files = self.files, []
         return DiskRows(files, (self.rows, self.columns), self.dtype, starts=starts)
 
-    def discard(self) -> None:
-        """Close the files; temporary ones are then gone."""
-        for file in self.files:
-            file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *problem: object) -> None:
-        self.discard()
+        for file in self.files:  # which no storage owns; temporary ones are then gone
+            file.close()
 
 
 def write_rows(blocks: Iterable[Any], width: int, *, sparse: bool = False, dtype: Any = "float64") -> DiskRows:
@@ -361,12 +348,6 @@ class RowFile:
     def _unreadable(self, what: str, reason: str) -> DataError:
         reason = reason if self.descriptor >= 0 else "it is closed"
         return DataError(f"{what} cannot be read from {self.name}: {reason}; give the rows anew")
-
-    def prefetch(self, offset: int, length: int) -> None:
-        """Ask the operating system to read some bytes ahead, where it can."""
-        if hasattr(os, "posix_fadvise") and length > 0:
-            with suppress(OSError):  # only a hint
-                os.posix_fadvise(self.descriptor, offset, length, os.POSIX_FADV_WILLNEED)
 
     def mapped(self, dtype: Any, count: int, offset: int = 0) -> NDArray[Any]:
         """Return `count` numbers from a byte offset as a memory-mapped array, which outlives the file object."""
@@ -433,14 +414,6 @@ def sparse_from_parts(kind: Any, shape: Any, data: NDArray[Any], indices: NDArra
     matrix = kind(shape, dtype=data.dtype)
     matrix.data, matrix.indices, matrix.indptr = data, indices, starts
     return matrix
-
-
-def slice_rows(matrix: Any, first: int, last: int) -> Any:
-    """Return rows `first` to `last` of a CSR matrix without copying its entries."""
-    starts = matrix.indptr[first : last + 1]
-    entries = slice(starts[0], starts[-1])
-    shape, data, indices = (last - first, matrix.shape[1]), matrix.data[entries], matrix.indices[entries]
-    return sparse_from_parts(type(matrix), shape, data, indices, starts - starts[0])
 
 
 def stack_rows(parts: Sequence[Any]) -> Any:

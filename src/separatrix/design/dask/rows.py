@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
+from functools import reduce
 from itertools import pairwise
 from operator import attrgetter, getitem
 from typing import Any
@@ -236,24 +237,16 @@ class DaskTable(TableSource):
         parts, types = zip(self.stored, self._masks(), strict=True), self._column_types(encoding.input_names)
         encoded = self.engine.submit(_encode, [(part, mask, types, imputing) for part, mask in parts])
         results = self.engine.run(attrgetter("kept", "reports"), [(part,) for part in encoded])
-        reports: Any = None
-        for _, part_reports in results:
-            reports = add_reports(reports, part_reports) if part_reports else reports
+        reports: Any = reduce(add_reports, (part_reports for _, part_reports in results if part_reports), None)
         if encoding.missing == "error":
             refuse_missing(self.source, reports or ())
         rows = Partitions(self.engine, self.engine.submit(attrgetter("X"), [(part,) for part in encoded]))
         kept = np.concatenate([kept for kept, _ in results])
         return Encoded(DaskRows(rows, encoding.feature_names), kept, reports or ())
 
-    def _column_types(self, names: Collection[str]) -> dict[str, Any]:
-        """Return the columns that every partition reads, and their types, as an argument of `_table`."""
-        types = [self._type_of(name) for name in self.names if name in set(names)]
-        return {
-            "columns": [self.columns[column.name] for column in types],
-            "kinds": {column.name: column.kind for column in types},
-            "levels": {column.name: column.levels for column in types if column.levels},
-            "formats": {column.name: column.format for column in types if column.format},
-        }
+    def _column_types(self, names: Collection[str]) -> dict[Any, Column]:
+        """Return the types of the columns that every partition reads, by their names in the frame."""
+        return {own: self._type_of(name) for name, own in self.columns.items() if name in set(names)}
 
     def _masks(self) -> list[Bools]:
         return [self.mask[first:last] for first, last in pairwise(self.edges)]
@@ -274,15 +267,20 @@ class DaskTable(TableSource):
         return column
 
 
-def _table(frame: Any, mask: Bools, types: dict[str, Any]) -> Table:
+def _table(frame: Any, mask: Bools, types: dict[Any, Column]) -> Table:
     """Return some columns of a partition as a table, with the types inferred from all partitions."""
-    columns = frame[types["columns"]]
-    named = columns.set_axis([str(name) for name in columns.columns], axis=1)
-    table = from_frame(named, source=SOURCE, kinds=types["kinds"], levels=types["levels"], formats=types["formats"])
+    columns = list(types.values())
+    table = from_frame(
+        frame[list(types)].set_axis([column.name for column in columns], axis=1),
+        source=SOURCE,
+        kinds={column.name: column.kind for column in columns},
+        levels={column.name: column.levels for column in columns if column.levels},
+        formats={column.name: column.format for column in columns if column.format},
+    )
     return table if mask.all() else table.select(mask)
 
 
-def _encode(frame: Any, mask: Bools, types: dict[str, Any], encoding: Encoding) -> Encoded:
+def _encode(frame: Any, mask: Bools, types: dict[Any, Column], encoding: Encoding) -> Encoded:
     """Return the encoded rows of a partition; without reports if there are no rows."""
     if not mask.any():
         return Encoded(np.zeros((0, len(encoding.feature_names))), mask[mask], ())
