@@ -16,14 +16,14 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.base import Block, Design, add_each, map_groups
+from separatrix.design.base import Block, Design, Group, add_each, map_groups
 from separatrix.design.storage import RowFile, as_storage, sparse_from_parts, stack_rows, write_rows
 from separatrix.loops.rows import Rows
 
@@ -41,7 +41,6 @@ PARTS = 4  # least number of parts of a Gram product, shared by the cores
 PART_ELEMENTS = 2**21  # most elements of such a part, since weights or a centre copy it
 PART_ROWS = 256  # least rows of a part, for its products to run at full speed
 _NO_INDICES = np.empty(0, dtype=np.int32)
-Item = TypeVar("Item")
 
 
 class SparseBlock(Block):
@@ -113,10 +112,16 @@ class StoredDesign(Design):
         if self.memory is not None and self.storage.nbytes > self.memory:
             self.block_rows = max(1, n // len(self.slices))
 
-    @property
-    @abstractmethod
+    @cached_property
     def slices(self) -> list[slice]:
-        """The rows of each block."""
+        """The rows of each block; a CSC matrix is one block."""
+        n, width = self.storage.shape
+        most = None if self.memory is None else int(BLOCK_SHARE * self.memory) // self.storage.entry_bytes
+        if not self.storage.sparse:
+            return dense_slices(n, width, most)
+        if self.in_memory and self.storage.array().format == "csc":
+            return [slice(0, n)]
+        return sparse_slices(self.storage.starts, width, most)
 
     @abstractmethod
     def _make_block(self, values: Any, start: int) -> Block:
@@ -173,10 +178,6 @@ class StoredDesign(Design):
         """Whether a copy of `size` bytes may be kept in memory."""
         return self.memory is None or size <= COPIED * self.memory
 
-    def _most(self) -> int | None:
-        """Return the largest number of entries of a block that the memory limit allows."""
-        return None if self.memory is None else int(BLOCK_SHARE * self.memory) // self.storage.entry_bytes
-
 
 class DenseDesign(StoredDesign):
     """Dense rows (n, p); `centre` is subtracted from each row as it is read."""
@@ -191,10 +192,6 @@ class DenseDesign(StoredDesign):
     def values(self) -> NDArray[Any]:
         """The stored rows, not centred; those on disk are memory-mapped."""
         return np.asarray(self.storage.array())
-
-    @cached_property
-    def slices(self) -> list[slice]:
-        return dense_slices(*self.storage.shape, self._most())
 
     def _make_block(self, values: Any, start: int) -> Block:
         if self.centre is not None:
@@ -277,13 +274,6 @@ class SparseDesign(StoredDesign):
         return self.storage.array()
 
     @cached_property
-    def slices(self) -> list[slice]:
-        """The rows of each block, with about equal numbers of entries; a CSC matrix is one block."""
-        if self.in_memory and self.matrix.format == "csc":
-            return [slice(0, self.shape[0])]
-        return sparse_slices(self.storage.starts, self.storage.shape[1], self._most())
-
-    @cached_property
     def _blocks(self) -> dict[int, Block]:
         """The blocks of rows in memory by their first row, each with its transpose."""
         return {rows.start: self._make_block(self._read(rows), rows.start) for rows in self.slices}
@@ -305,9 +295,9 @@ class SparseDesign(StoredDesign):
 
     def to_csc(self) -> Any:
         """Return the matrix in CSC format: that in memory if it is CSC, a copy if it is small, else on disk."""
-        entries = self.storage.entries if not self.in_memory else 0
-        if self.in_memory or self.fits_memory(entries * self.storage.entry_bytes):
+        if self.in_memory or self.fits_memory(self.storage.nbytes):
             return self.matrix.tocsc()
+        entries = self.storage.entries
         lengths = np.zeros(self.storage.shape[1], dtype=np.int64)
         for block in self.blocks():
             lengths += np.bincount(block.values.indices, minlength=len(lengths))
@@ -324,7 +314,7 @@ class SparseDesign(StoredDesign):
         return sparse_from_parts(scipy.sparse.csc_array, self.storage.shape, values, rows, starts.astype(index))
 
 
-def in_groups(items: Sequence[Item]) -> list[Sequence[Item]]:
+def in_groups(items: Sequence[Group]) -> list[Sequence[Group]]:
     """Return items in at most `GROUPS` runs of neighbours."""
     size = -(-len(items) // GROUPS)
     return [items[first : first + size] for first in range(0, len(items), size)]

@@ -93,17 +93,12 @@ class BlockedRows(RowSource, AbstractContextManager["BlockedRows"]):
     """
 
     def __init__(self, storage: DiskRows, names: Sequence[str] | None = None, memory: int | None = None) -> None:
-        self.storage, self.shape = storage, storage.shape
+        self.storage, self.shape, self.dtype = storage, storage.shape, storage.dtype
         self.names = None if names is None else tuple(names)
         self.memory = max(default_cap(), LEAST_MEMORY) if memory is None else memory
         if self.memory < LEAST_MEMORY:
             least = plain_size(LEAST_MEMORY)
             raise OptionError(f"memory={plain_size(self.memory)} holds no blocks of rows; give at least {least}")
-
-    @property
-    def dtype(self) -> Any:
-        """The type of the numbers on disk."""
-        return self.storage.dtype
 
     def design(self, names: Sequence[str], virtual: bool) -> DenseDesign | SparseDesign:
         kind = SparseDesign if self.storage.sparse else DenseDesign
@@ -228,10 +223,9 @@ def _pieces(X: Any) -> Iterator[Any]:
         from separatrix.design.dask.rows import computed_chunks  # noqa: PLC0415  # an optional extra
 
         return computed_chunks(X)
-    if hasattr(X, "tocsr"):
-        return _slices(X.tocsr(), max(1, int(PIECE_BYTES / max(12.0 * X.nnz / max(X.shape[0], 1), 1.0))))
-    if hasattr(X, "shape") and hasattr(X, "__getitem__"):
-        return _sliced(X)
+    if hasattr(X, "shape") and (hasattr(X, "tocsr") or hasattr(X, "__getitem__")):
+        rows, step = X.tocsr() if hasattr(X, "tocsr") else X, _rows_per_piece(X)
+        return (rows[start : start + step] for start in range(0, rows.shape[0], step))
     pieces: Iterable[Any] = X() if isinstance(X, Callable) else X  # type: ignore[arg-type]  # a type for isinstance
     if isinstance(pieces, (list, tuple)) and pieces and np.ndim(pieces[0]) != 2:
         return iter([pieces])
@@ -240,20 +234,17 @@ def _pieces(X: Any) -> Iterator[Any]:
     return iter(pieces)
 
 
-def _sliced(X: Any) -> Iterator[Any]:
-    """Return an iterator over slices of an array, each of several whole chunks."""
+def _rows_per_piece(X: Any) -> int:
+    """Return the number of rows to read in one go: of an array, several whole chunks."""
+    if hasattr(X, "tocsr"):
+        return max(1, int(PIECE_BYTES / max(12.0 * X.nnz / max(X.shape[0], 1), 1.0)))
     _require_two_dimensions(X)
     n, width = X.shape
     size = min(getattr(getattr(X, "dtype", None), "itemsize", NUMBER_BYTES), NUMBER_BYTES)
     require_room(n * width * (size if size == 4 else NUMBER_BYTES), scratch_folder())
     chunks = getattr(X, "chunks", None) or (1,)
     chunk = chunks[0] if isinstance(chunks[0], int) else max(chunks[0])
-    step = max(1, PIECE_BYTES // max(1, NUMBER_BYTES * width * chunk)) * chunk
-    return _slices(X, step) if n and width else iter([np.empty((n, width))])
-
-
-def _slices(X: Any, step: int) -> Iterator[Any]:
-    return (X[start : start + step] for start in range(0, X.shape[0], step))
+    return int(max(1, PIECE_BYTES // max(1, NUMBER_BYTES * width * chunk)) * chunk)
 
 
 def as_array(X: Any) -> Any:

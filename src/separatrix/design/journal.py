@@ -135,8 +135,7 @@ def open_journal(folder: str | Path, identity: Mapping[str, str], *, limit: int 
     `identity` must match that of the journal: options, versions, the data's source.
     """
     path = Path(folder).resolve()
-    earlier = _OPEN.get(path)
-    if earlier is not None:
+    if (earlier := _OPEN.get(path)) is not None:
         earlier.close()  # the latest handle in this process owns the file
     journal = _OPEN[path] = Journal(Path(folder) / FILE, limit)
     try:

@@ -26,7 +26,7 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.array import SparseBlock
 from separatrix.design.base import Block, Combine, Design, Task, Vectors
 from separatrix.design.build import RowSource, as_row_source, divide_columns, make_design
-from separatrix.design.columns import ColumnStore, column_store
+from separatrix.design.columns import column_store
 from separatrix.design.journal import Journal, open_journal
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.maps import FeatureMap
@@ -188,9 +188,7 @@ class JournaledRows(RowSource):
         return make_design(self.X, intercept=virtual, names=names[int(virtual) :])
 
 
-@column_store.register
-def _journaled_store(design: JournaledDesign) -> ColumnStore:
-    return column_store(design.base)
+column_store.register(JournaledDesign, lambda design: column_store(design.base))
 
 
 def checkpointed(X: Any, folder: str | Path) -> JournaledRows:

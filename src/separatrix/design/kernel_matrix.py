@@ -68,11 +68,11 @@ def kernel_scores(kernel: Kernel, X: Any, support: Any, places: Ints, coefs: Flo
     return np.concatenate(list(map_groups(score, range(0, X.shape[0], step))))
 
 
-def training_scores(kernel: Kernel, X: Any, coef: Floats) -> Floats:
-    """Return Σⱼ cⱼ k(xᵢ, xⱼ) of each training row for dual coefficients (n,), most of them 0."""
-    X = by_rows(X)
-    places = np.flatnonzero(coef)
-    return kernel_scores(kernel, X, X[places], places, coef[np.newaxis, places])[:, 0]
+def training_scores(kernel: Kernel, X: Any, coef: Floats, rows: Ints | None = None) -> Floats:
+    """Return Σⱼ cⱼ k(xᵢ, xⱼ) of training rows, all by default, for dual coefficients (n,), most of them 0."""
+    X, places = by_rows(X), np.flatnonzero(coef)
+    scored = X if rows is None else X[rows]
+    return kernel_scores(kernel, scored, X[places], places, coef[np.newaxis, places])[:, 0]
 
 
 class KernelRows:
@@ -144,9 +144,7 @@ class KernelRows:
 
     def times(self, coef: Floats, rows: Ints) -> Floats:
         """Return K[rows] @ coef, computed without the cache."""
-        places = np.flatnonzero(coef)
-        scores = kernel_scores(self.kernel, self.X[rows], self.X[places], places, coef[np.newaxis, places])[:, 0]
-        return np.asarray(scores + self.constant * float(coef.sum()))
+        return np.asarray(training_scores(self.kernel, self.X, coef, rows) + self.constant * float(coef.sum()))
 
     def combine(self, coef: Floats) -> Floats:
         """Return K @ coef, (n,), from the cached rows and, computed without storing them, the others."""

@@ -63,16 +63,16 @@ class RowStorage(AbstractContextManager["RowStorage"]):
     starts: Any
 
     @abstractmethod
-    def read(self, start: int, stop: int) -> Any:
-        """Return rows `start` to `stop` as an array (m, p) or CSR array; entries in memory are not copied."""
-
-    @abstractmethod
     def take(self, rows: Indices | Bools | slice) -> Any:
         """Return the rows of a slice or mask, or at indices, in that order; negative ones count from the end."""
 
-    @abstractmethod
+    def read(self, start: int, stop: int) -> Any:
+        """Return rows `start` to `stop` as an array (m, p) or CSR array; entries in memory are not copied."""
+        return self.take(slice(start, stop))
+
     def array(self) -> Any:
         """Return all rows as an array or sparse matrix; those on disk are memory-mapped."""
+        return self.take(slice(None))
 
     @property
     def by_rows(self) -> Any:
@@ -248,9 +248,7 @@ class BlockWriter(AbstractContextManager["BlockWriter"]):
         self.columns, self.sparse, self.dtype = columns, sparse, np.dtype(dtype).newbyteorder("<")
         self.folder = None if folder is None else Path(folder)
         self.rows, self._starts = 0, [np.zeros(1, dtype=np.int64)]
-        self.files: list[RowFile] = []
-        for name in FILES[sparse]:
-            self.files.append(self._file(name))
+        self.files = [self._file(name) for name in FILES[sparse]]
 
     def _file(self, name: str) -> RowFile:
         if self.folder is not None:

@@ -135,12 +135,6 @@ class Partitions(RowStorage):
         lengths = self.engine.run(row_lengths, [(part,) for part in self.stored])
         return np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
 
-    def read(self, start: int, stop: int) -> Any:
-        return self.take(slice(start, stop))
-
-    def array(self) -> Any:
-        return self.take(slice(None))
-
     def take(self, rows: Indices | Bools | slice) -> Any:
         """Return some stored rows in this process; only their partitions are read."""
         if isinstance(rows, slice):

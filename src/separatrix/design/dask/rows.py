@@ -138,8 +138,7 @@ def _column_names(X: Any) -> list[str] | None:
             raise DataError(f"a Dask {type(X).__name__} of shape {shape} is no table; give an array (n, p) or a frame")
         return None
     for name, kind in X.dtypes.items():
-        numeric = getattr(kind, "_is_numeric", False) or getattr(kind, "kind", "O") in NUMERIC
-        if not numeric:
+        if not (getattr(kind, "_is_numeric", False) or getattr(kind, "kind", "O") in NUMERIC):
             raise DataError(
                 f"column {str(name)!r} of the Dask dataframe holds {kind}, which estimators do not take; let"
                 " sx.train(frame, target) encode it, or drop the column"

@@ -121,17 +121,11 @@ class PresenceEncoding(ColumnEncoding):
     value: str
     decision: str
 
-    def value_names(self) -> Iterable[str]:
-        return ()
-
     def read(self, column: Column) -> Cells:
         """Read any value as that of training, which is not missing even if it is a word for missing."""
         if column.kind not in {"category", "text", "id"}:
             return _finite_cells(column)
         return _cells(column, column.values, word_codes(column, (self.value,))[0] < 0)
-
-    def value_entries(self, cells: Cells) -> Iterable[Entries]:  # noqa: ARG002  # the indicator is all
-        return ()
 
 
 @dataclass(frozen=True)

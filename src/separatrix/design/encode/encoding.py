@@ -153,7 +153,7 @@ class Encoding:
     def _sparse(self, cells: list[Cells], rows: int) -> Any:
         parts = zip(self.columns, self.places, cells, strict=True)
         triplets = [
-            as_triplets(entries, rows, place.start) for column, place, own in parts for entries in column.entries(own)
+            _triplets(entries, rows, place.start) for column, place, own in parts for entries in column.entries(own)
         ]
         i, j, values = (np.concatenate(each) for each in zip(*triplets, strict=True))
         matrix = scipy.sparse.coo_array((values, (i, j)), shape=(rows, len(self.feature_names))).tocsr()
@@ -162,7 +162,7 @@ class Encoding:
         return scipy.sparse.csr_matrix(matrix)
 
 
-def as_triplets(entries: Entries, rows: int, start: int = 0) -> tuple[NDArray[Any], NDArray[Any], Floats]:
+def _triplets(entries: Entries, rows: int, start: int) -> tuple[NDArray[Any], NDArray[Any], Floats]:
     """Return entries as three arrays of equal length, `start` added to the column indices."""
     i, j, values = entries
     i = np.arange(rows) if isinstance(i, slice) else i

@@ -35,11 +35,11 @@ from separatrix.design.encode.columns import (
     number_text,
     read_texts,
 )
-from separatrix.design.encode.encoding import AnyColumn, Encoding, Missing, Omitted, as_triplets
+from separatrix.design.encode.encoding import AnyColumn, Encoding, Missing, Omitted
 from separatrix.design.encode.text import BUCKETS, TextEncoding, learn_vocabulary
 from separatrix.errors import DataError, OptionError, counted, did_you_mean, require_choice, require_count
 from separatrix.tables.source import TableSource
-from separatrix.tables.table import Column, require_column
+from separatrix.tables.table import Column, Table, require_column
 
 MAX_LEVELS = 1000
 DEFAULT_WORDS = ("false", "true")
@@ -216,20 +216,15 @@ def _with_storage(encoding: Encoding, table: TableSource) -> Encoding:
     features = len(encoding.feature_names)
     if features < SPARSE_FEATURES:
         return encoding
-    sample = slice(None, None, max(1, table.n_rows // SAMPLE_ROWS))
-    rows = len(range(table.n_rows)[sample])
-    nonzero = sum(_count_nonzero(each, table.column(each.name), sample) for each in encoding.columns) / rows
+    columns = (table.column(name) for name in encoding.input_names)
+    stride = max(1, table.n_rows // SAMPLE_ROWS)
+    sample = [Column(each.name, each.kind, np.array(each.values[::stride]), each.levels) for each in columns]
+    matrix = Encoding(encoding.columns, sparse=True).apply(Table(tuple(sample), table.source)).X
+    nonzero = matrix.nnz / matrix.shape[0]
     if nonzero > SPARSE_SHARE * features:
         return encoding
     note = f"the {features:,} features, some {nonzero:.0f} of a row not 0, are stored as a sparse matrix"
     return replace(encoding, sparse=True, notes=(*encoding.notes, note))
-
-
-def _count_nonzero(encoding: ColumnEncoding, column: Column, sample: slice) -> int:
-    """Return the number of nonzero entries of the sampled rows."""
-    cells = encoding.read(Column(column.name, column.kind, column.values[sample], column.levels))
-    entries = encoding.entries(cells)
-    return sum(int(np.count_nonzero(as_triplets(each, len(cells.values))[2])) for each in entries)
 
 
 def _check_names(table: TableSource, target: str, drop: Collection[str], options: EncodingOptions) -> None:
