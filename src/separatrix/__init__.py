@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from separatrix.certificates.base import certificate_from_dict
     from separatrix.design import kernels
-    from separatrix.design.blocked import blocked
+    from separatrix.design.build import blocked
     from separatrix.design.journaled import checkpointed
     from separatrix.estimators import maps
     from separatrix.estimators.audit import audit
@@ -132,7 +132,7 @@ __all__ = [
 # The public names of each module, and the public modules.
 _NAMES = {
     "certificates.base": "certificate_from_dict",
-    "design.blocked": "blocked",
+    "design.build": "blocked",
     "design.journaled": "checkpointed",
     "estimators.audit": "audit",
     "estimators.formula": "from_formula",
