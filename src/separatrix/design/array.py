@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Block, Design, Group, add_each, map_groups
-from separatrix.design.storage import RowFile, as_storage, sparse_from_parts, stack_rows, write_rows
+from separatrix.design.storage import INT32_ENTRIES, RowFile, as_storage, sparse_from_parts, stack_rows, write_rows
 from separatrix.loops.rows import Rows
 
 CENTRE_ROWS = 1000  # sampled rows that decide which columns lie far from 0
@@ -36,7 +36,6 @@ BLOCK_ENTRIES = 2**20  # of a sparse block: with fewer entries a thread costs mo
 ENTRIES_A_COLUMN = 4  # of a sparse block: with fewer, adding the blocks' results costs as much as reading the blocks
 COPIED = 0.25  # share of the memory limit: larger copies of rows or columns go to disk
 BLOCK_SHARE = 1 / 16  # of the memory limit: the largest block, since each core has a few
-INT32_LIMIT = 2**31  # from which on indices take 8 bytes
 PARTS = 4  # least number of parts of a Gram product, shared by the cores
 PART_ELEMENTS = 2**21  # most elements of such a part, since weights or a centre copy it
 PART_ROWS = 256  # least rows of a part, for its products to run at full speed
@@ -302,7 +301,7 @@ class SparseDesign(StoredDesign):
         for block in self.blocks():
             lengths += np.bincount(block.values.indices, minlength=len(lengths))
         starts = np.concatenate([[0], np.cumsum(lengths)])
-        index = np.dtype(np.int32 if max(self.shape[0], entries) < INT32_LIMIT else np.int64)
+        index = np.dtype(np.int32 if max(self.shape[0], entries) < INT32_ENTRIES else np.int64)
         values, rows = RowFile().allocate(self.storage.dtype, entries), RowFile().allocate(index, entries)
         ends = starts[:-1].copy()
         for block in self.blocks():  # write every entry and its row index at the current end of its column

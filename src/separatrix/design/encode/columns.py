@@ -16,7 +16,8 @@ new level counts as "(other)" or, without it, as the reference; a missing cell c
 the reference. Both are reported.
 
 The types of a table at prediction are inferred without the model: numbers may arrive as words because one cell was a
-word, words as numbers because they look like some. Cells that cannot be converted are reported and count as missing.
+word, words as numbers because they look like some. Words are converted to numbers, and to dates where they are in ISO
+format. Cells that cannot be converted are reported and count as missing.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class FilledEncoding(ColumnEncoding):
 
 @dataclass(frozen=True)
 class NumberEncoding(FilledEncoding):
-    """Finite numbers in the table's own units; words that are numbers are converted."""
+    """Finite numbers in the table's own units."""
 
     kind: Literal["number"] = field(default="number", init=False)
     decision: str
@@ -98,7 +99,7 @@ class BooleanEncoding(FilledEncoding):
 
 @dataclass(frozen=True)
 class DateEncoding(FilledEncoding):
-    """Days since `origin`, a whole number of days since 1970-01-01; words are parsed as ISO dates."""
+    """Days since `origin`, a whole number of days since 1970-01-01."""
 
     kind: Literal["date"] = field(default="date", init=False)
     origin: Annotated[int, Range(-FARTHEST, FARTHEST)]
