@@ -74,19 +74,7 @@ class Scalar(Loop[Arguments, Result]):
         return compiled
 
 
-def loop(function: Callable[Arguments, Result]) -> Loop[Arguments, Result]:
-    """Mark a function as a loop, to be compiled when its work is large."""
-    return Loop(function)
-
-
-def reduction(function: Callable[Arguments, Result]) -> Reduction[Arguments, Result]:
-    """Mark a function as a loop that may sum in any order."""
-    return Reduction(function)
-
-
-def scalar(function: Callable[Arguments, Result]) -> Scalar[Arguments, Result]:
-    """Mark a function as a branch-free expression of numbers, for arrays and for compiled loops."""
-    return Scalar(function)
+loop, reduction, scalar = Loop, Reduction, Scalar  # their names as decorators
 
 
 class WorkGate:
