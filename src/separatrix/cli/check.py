@@ -73,7 +73,7 @@ def check(  # every parameter is an option
         typer.echo(json.dumps({**verdict_dict(verdict), "notes": notes}, allow_nan=False))
     else:
         lines = "".join(f"note: {note}\n" for note in notes)
-        typer.echo(render_verdict(verdict) + "\n" * bool(lines) + lines, nl=False)
+        typer.echo(render_verdict(verdict) + (f"\n{lines}" if lines else ""), nl=False)
     if not verdict.decided:
         raise typer.Exit(UNDECIDED)
 

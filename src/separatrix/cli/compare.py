@@ -47,5 +47,7 @@ def compare(  # every parameter is an option
         progress.stage("fitting")
         with Interrupt() as interrupt:
             page = compare_rows(data, request, options, watch=progress.watch(lambda: interrupt.requested))
-    text = json.dumps(comparison_dict(page), allow_nan=False) if as_json else render_comparison(page)
-    typer.echo(text, nl=as_json)
+    if as_json:
+        typer.echo(json.dumps(comparison_dict(page), allow_nan=False))
+    else:
+        typer.echo(render_comparison(page), nl=False)

@@ -32,11 +32,11 @@ from separatrix.tables.formats import (
     MISSING_NUMBERS,
     PLAIN,
     SIGNS,
-    SWAPPED,
     NumberFormat,
     clean_sql,
     date_candidates,
     date_sql,
+    day_month_swapped,
     days_sql,
     has_codes,
     is_plain_number,
@@ -372,10 +372,10 @@ def _date_type(column: RawColumn) -> ColumnType | None:
     if column.kind is None and not plausible:
         return None
     form = min(plausible or candidates[:1], key=lambda each: counts[each].unparsed)
-    rival, reason = SWAPPED.get(form), ""
-    if rival in plausible and counts[rival].unparsed == counts[form].unparsed:
+    rival, reason = day_month_swapped(form), ""
+    if rival != form and rival in plausible and counts[rival].unparsed == counts[form].unparsed:
         form, reason = _day_or_month_first(column, form, rival)
-    elif plausible and rival in candidates:
+    elif rival != form and rival in candidates and plausible:
         reason = f"dates written as {form} (a number above 12 proves it)"
     value = date_sql(trim_sql(column.text), form)
     return column.parsed("date", reason or f"dates written as {form}", form, value, counts[form])
