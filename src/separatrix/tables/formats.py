@@ -135,20 +135,20 @@ class NumberFormat:
         return f"1{self.thousands[:1]}234{self.decimal}5"
 
     @cached_property
-    def pattern(self) -> str:
+    def pattern(self) -> re.Pattern[str]:
         """The regular expression of a number in this format, for Python and DuckDB."""
         group = rf"\d{{1,3}}([{self.thousands}]\d{{3}})+|" if self.thousands else ""
         decimal = re.escape(self.decimal)
         digits = rf"(({group}\d+)({decimal}\d*)?|{decimal}\d+)([eE][-+]?\d+)?"
-        return rf"\s*[-+−]?[{SIGNS}]?\s?[-+−]?({digits}|{SPECIAL_NUMBERS})\s?[{SIGNS}]?\s*"
+        return re.compile(rf"\s*[-+−]?[{SIGNS}]?\s?[-+−]?({digits}|{SPECIAL_NUMBERS})\s?[{SIGNS}]?\s*")
 
     def count(self, cells: Iterable[str]) -> int:
         """Return how many cells are in this format."""
-        return sum(re.fullmatch(self.pattern, cell) is not None for cell in cells)
+        return sum(self.pattern.fullmatch(cell) is not None for cell in cells)
 
     def matches_sql(self, cell: str) -> str:
         """Return the SQL condition that a cell is in this format."""
-        return f"regexp_full_match({cell}, {literal(self.pattern)})"
+        return f"regexp_full_match({cell}, {literal(self.pattern.pattern)})"
 
     def sql(self, cell: str) -> str:
         """Return the SQL expression that parses a cell; for a cell not in this format, NULL or a wrong number."""
@@ -186,7 +186,7 @@ def proves_decimal_comma(cells: Iterable[str]) -> bool:
 
 def is_number(cell: str) -> bool:
     """Return whether a cell is a number in some format."""
-    return any(form.count([cell]) for form in _ALL_FORMATS)
+    return any(form.pattern.fullmatch(cell) for form in _ALL_FORMATS)
 
 
 def is_plain_number(cell: str) -> bool:
