@@ -32,7 +32,6 @@ from separatrix.tables.formats import (
     MISSING_NUMBERS,
     PLAIN,
     SIGNS,
-    NumberFormat,
     clean_sql,
     date_candidates,
     date_sql,
@@ -347,7 +346,7 @@ def _number_type(column: RawColumn) -> ColumnType | None:
         form = FORMATS.get(column.options.formats.get(column.name, ""), form)
     elif not accepted or accepted < (1 - 2 * MAX_UNPARSED) * len(sample) or has_codes(sample) or len(signs) > 1:
         return None
-    counts = _number_counts(column, form)
+    counts = column.parse_counts(form.matches_sql("word"))
     if not (requested or counts.is_plausible):
         return None
     word = trim_sql(column.text)
@@ -358,10 +357,6 @@ def _number_type(column: RawColumn) -> ColumnType | None:
     reason += f", {' and '.join(signs)} left off" if signs else ""
     reason += f", {counted(counts.missing, 'word')} for missing" if counts.missing else ""
     return column.parsed("number", reason, form.name, number, counts)
-
-
-def _number_counts(column: RawColumn, form: NumberFormat) -> ParseCounts:
-    return column.parse_counts(form.matches_sql("word"))
 
 
 def _date_type(column: RawColumn) -> ColumnType | None:
@@ -447,4 +442,4 @@ def _first_non_number(column: RawColumn) -> str | None:
     form, accepted = number_format(column.number_sample)
     if has_codes(column.sample) or 2 * accepted < len(column.sample):
         return None
-    return _number_counts(column, form).first_unparsed
+    return column.parse_counts(form.matches_sql("word")).first_unparsed

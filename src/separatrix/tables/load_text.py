@@ -39,16 +39,17 @@ BYTE_ORDER_MARK = "\ufeff"
 ZSTD_LINES = 2000  # lines that DuckDB samples, as Python cannot unpack zstd
 BUFFER = 4 << 20  # bytes that DuckDB parses at a time: less memory than its default, and no slower
 COMMON_MISSING = ("", "NA")
+# DuckDB's messages on another encoding and on mixed line ends
+FIXED_BY_REWRITING = ("not utf-8 encoded", "state machine reached an invalid state")
 SHOWN = 60  # characters of a faulty line in a message
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """A text file that DuckDB can read, rewritten or not, with its encoding and dialect."""
+    """A text file that DuckDB can read, perhaps rewritten, with its dialect."""
 
     file: File
     rewritten: bool
-    encoding: CharacterEncoding
     dialect: Dialect
     notes: tuple[str, ...]
 
@@ -76,16 +77,14 @@ def prepare_text(
         notes += ["line ends of two kinds are read as one"] if mixed else []
     sample = sample.replace(FEED, "\n").replace("\r", "\n")
     dialect = find_dialect(sample, whole=len(head) < SAMPLE, separator=separator)
-    text = TextFile(file, rewritten, encoding, dialect, (*notes, *dialect.notes))
+    text = TextFile(file, rewritten, dialect, (*notes, *dialect.notes))
     return replace(text, dialect=replace(dialect, rows=dialect.rows + tuple(_later_rows(text))))
 
 
 def _prepare_again(connection: Connection, text: TextFile, scratch: Path) -> TextFile:
     """Prepare a file again, rewritten: after its sample it is not UTF-8, or its line ends are mixed."""
-    encoding = text.encoding
-    if encoding.is_plain:
-        with open_unpacked(text.file) as stream:
-            encoding = detect_encoding(_non_ascii_lines(stream))
+    with open_unpacked(text.file) as stream:
+        encoding = detect_encoding(_non_ascii_lines(stream))
     return prepare_text(connection, text.file, scratch, text.dialect.separator, rewrite_as=encoding)
 
 
@@ -203,9 +202,7 @@ def _fill_or_retry(
             if late_words:
                 types[:] = _types_of_all_rows(connection, files, types, missing_words)
             for index, text in enumerate(files):
-                if index == 0:
-                    connection.execute(f"DROP TABLE IF EXISTS {RAW}")
-                into = f"INSERT INTO {RAW}" if index else f"CREATE TABLE {RAW} AS"
+                into = f"INSERT INTO {RAW}" if index else f"CREATE OR REPLACE TABLE {RAW} AS"
                 connection.execute(f"{into} SELECT * FROM {_reader(text, types, missing_words)}")
         except duckdb.OutOfMemoryException as problem:
             raise memory_error(files[index].file.name, problem) from problem
@@ -216,9 +213,10 @@ def _fill_or_retry(
         except duckdb.Error as problem:
             named = (k for k, text in enumerate(files) if f"file = {text.file.path}\n" in str(problem))
             index = next(named, index)
-            if not _may_be_rewritten(files[index], problem):
-                raise _reading_error(files[index], problem) from problem
-            files[index] = _prepare_again(connection, files[index], scratch)
+            text, may_help = files[index], any(message in str(problem) for message in FIXED_BY_REWRITING)
+            if not may_help or text.rewritten or text.file.compression == "zstd":
+                raise _reading_error(text, problem) from problem
+            files[index] = _prepare_again(connection, text, scratch)
         else:
             return
 
@@ -248,13 +246,6 @@ def _types_of_all_rows(
         row = connection.execute(f"SELECT {has_text} FROM {reader}").fetchone()
         late |= {k for k, is_text in zip(numbers, row, strict=True) if is_text}
     return ["VARCHAR" if k in late else kind for k, kind in enumerate(types)]
-
-
-def _may_be_rewritten(text: TextFile, problem: Exception) -> bool:
-    """Return whether rewriting may help: the file has another encoding or mixed line ends."""
-    message = str(problem)
-    can_be = not text.rewritten and text.file.compression != "zstd"
-    return can_be and ("not utf-8 encoded" in message or "state machine reached an invalid state" in message)
 
 
 def _reading_error(text: TextFile, problem: Exception) -> DataError:
