@@ -51,8 +51,7 @@ class Loop(Generic[Arguments, Result]):
     @functools.cached_property
     def compiled(self) -> Callable[Arguments, Result]:
         """The same function as machine code; loads Numba on first use."""
-        compiled: Callable[Arguments, Result] = _compile(self.function, None, self.fastmath)
-        return compiled
+        return _compile(self.function, None, self.fastmath)
 
 
 class Reduction(Loop[Arguments, Result]):
@@ -68,10 +67,7 @@ class Scalar(Loop[Arguments, Result]):
     def compiled(self) -> Callable[Arguments, Result]:
         """The expression as machine code with a fixed signature, which a loop can take by typed pointer."""
         arity = len(inspect.signature(self.function).parameters)
-        compiled: Callable[Arguments, Result] = _compile(
-            self.function, f"float64({', '.join(['float64'] * arity)})", False
-        )
-        return compiled
+        return _compile(self.function, f"float64({', '.join(['float64'] * arity)})", False)
 
 
 loop, reduction, scalar = Loop, Reduction, Scalar  # their names as decorators

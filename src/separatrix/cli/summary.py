@@ -24,7 +24,8 @@ def demo(as_json: Json = False) -> None:
 
     rows = {name: demo_table(name).n_rows for name in DEMOS}
     if as_json:
-        entries = [{**vars(entry), "rows": rows[name], "columns": len(entry.features)} for name, entry in DEMOS.items()]
+        features = {name: {"features": entry.features, "columns": len(entry.features)} for name, entry in DEMOS.items()}
+        entries = [{**vars(entry), "rows": rows[name], **features[name]} for name, entry in DEMOS.items()]
         typer.echo(json.dumps({"demos": entries}))
         return
     length = max(map(len, DEMOS))
