@@ -51,7 +51,6 @@ class TextFile:
     file: File
     rewritten: bool
     dialect: Dialect
-    notes: tuple[str, ...]
 
 
 def prepare_text(
@@ -77,8 +76,8 @@ def prepare_text(
         notes += ["line ends of two kinds are read as one"] if mixed else []
     sample = sample.replace(FEED, "\n").replace("\r", "\n")
     dialect = find_dialect(sample, whole=len(head) < SAMPLE, separator=separator)
-    text = TextFile(file, rewritten, dialect, (*notes, *dialect.notes))
-    return replace(text, dialect=replace(dialect, rows=dialect.rows + tuple(_later_rows(text))))
+    rows = (*dialect.rows, *_later_rows(file, dialect))
+    return TextFile(file, rewritten, replace(dialect, rows=rows, notes=(*notes, *dialect.notes)))
 
 
 def _prepare_again(connection: Connection, text: TextFile, scratch: Path) -> TextFile:
@@ -130,17 +129,16 @@ def _rewritten(file: File, encoding: CharacterEncoding, scratch: Path) -> File:
     return replace(file, path=path, compression="none")
 
 
-def _later_rows(text: TextFile) -> Iterator[tuple[str, ...]]:
+def _later_rows(file: File, dialect: Dialect) -> Iterator[tuple[str, ...]]:
     """Yield complete rows from later places of an uncompressed file."""
-    if text.file.compression != "none" or (size := text.file.path.stat().st_size) <= SAMPLE:
+    if file.compression != "none" or (size := file.path.stat().st_size) <= SAMPLE:
         return
-    dialect, width = text.dialect, len(text.dialect.names)
-    with text.file.path.open("rb") as stream:
+    with file.path.open("rb") as stream:
         for number in range(1, LATER_SAMPLES + 1):
             stream.seek(SAMPLE + max(size - SAMPLE - LATER_SAMPLE, 0) * number // LATER_SAMPLES)
             part = stream.read(LATER_SAMPLE).decode("utf-8", errors="replace").replace("\r\n", "\n").split("\n", 1)[-1]
             records = records_of(part, dialect.separator, dialect.escape)[:-1]
-            yield from (tuple(record) for record in records if len(record) == width)
+            yield from (tuple(record) for record in records if len(record) == len(dialect.names))
 
 
 def load_text(
@@ -163,7 +161,7 @@ def load_text(
     _fill_or_retry(connection, files, types, tuple(dict.fromkeys((*COMMON_MISSING, *missing, *sample_words))), scratch)
     _refuse_trailing_fields(connection, files)
     comma = any(text.dialect.decimal_comma for text in files)
-    file_notes = tuple(dict.fromkeys(note for text in files for note in text.notes))
+    file_notes = tuple(dict.fromkeys(note for text in files for note in text.dialect.notes))
     raw = RawTable(
         names, tuple(types), (*file_notes, *notes), decimal_comma=comma, from_text=True, missing_words=sample_words
     )
