@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from separatrix.model.certified import CheckedCertificate
     from separatrix.model.target import RowsRequest
 
-
 REFUSED = 1
 CERTIFICATE_KEYS = ("certificate", "overlap")  # of a result
-
-
 Checked = tuple[list["CheckedCertificate"], str, tuple[str, ...]]  # with a description of the data, and notes
 
 
@@ -56,12 +53,10 @@ def verify(  # every parameter is an option
 
     request = rows_request(table, target, flags, storage_of(memory))
     content = read_object(file)
-    is_model = "estimator" in content and "columns" in content
-    verify_content = _verify_model if is_model else _verify_certificates
+    verify_content = _verify_model if {"estimator", "columns"} <= content.keys() else _verify_certificates
     certificates, data, notes = verify_content(file, content, request)
     if as_json:
-        page = {**verifications_dict(certificates, data), "notes": list(notes)}
-        typer.echo(json.dumps(page, allow_nan=False))
+        typer.echo(json.dumps({**verifications_dict(certificates, data), "notes": list(notes)}, allow_nan=False))
     else:
         typer.echo(render_verifications(certificates, data) + "".join(f"{note}\n" for note in notes), nl=False)
     if not accepted(certificates):
@@ -120,13 +115,10 @@ def _certificate(path: str, data: Any) -> tuple[Certificate, object]:
 
 
 def read_object(path: str) -> Mapping[str, Any]:
-    """Return the JSON object in a file, or raise a CertificateError."""
+    """Return the JSON object in a file; a CertificateError says what is wrong with it."""
     from separatrix.codec import parse_json, read, read_bytes
 
-    try:
-        content = read_bytes(path)
-    except ModelFileError as problem:
-        raise CertificateError(str(problem)) from None
+    content = read_bytes(path)
     try:
         data: dict[str, Any] = read(Mapping[str, Any], parse_json(content))
     except ModelFileError as problem:
