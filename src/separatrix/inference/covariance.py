@@ -26,7 +26,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -140,8 +139,8 @@ def robust_core(
         series = centred.fold(_series_sum, coef, transform, choice.lag, rows=rows, combine=_join_series)
         core = np.asarray(series.products)
     else:
-        weigh = partial(_robust_weights, choice.kind, weight_kind == "frequency", n / rank)
-        core = np.asarray(centred.fold(_heteroscedastic, coef, transform, weigh, rows=rows))
+        options = choice.kind, weight_kind == "frequency", n / rank
+        core = np.asarray(centred.fold(_heteroscedastic, coef, transform, *options, rows=rows))
     count_passes(problem, centred)
     return basis, core * _correction(choice, n, rank)
 
@@ -154,24 +153,20 @@ def _correction(choice: CovarianceChoice, n: float, rank: int) -> float:
     return 1.0
 
 
-def _robust_weights(
-    kind: str, repeated: bool, rows_per_coefficient: float, *row: Floats, lengths: Callable[[], Floats]
-) -> Floats:
-    """Return the weight of u uᵗ for each row, from its residual, sample weight and ‖u‖²."""
-    residual, weights = row
-    squares = residual * residual * (weights if repeated else weights * weights)
-    if kind in {"HC0", "HC1"}:
-        return np.asarray(squares)
-    h = lengths() if repeated else lengths() * weights
-    power = np.minimum(4.0, rows_per_coefficient * h) if kind == "HC4" else 1.0 if kind == "HC2" else 2.0
-    return np.asarray(squares * np.where(h < 1.0 - LEVERAGE_ONE, 1.0 - h, np.nan) ** -power)
-
-
-def _heteroscedastic(
-    block: Block, y: Floats, weights: Floats, coef: Floats, transform: Floats, weigh: Callable[..., Floats]
-) -> Floats:
+def _heteroscedastic(block: Block, *arguments: Any) -> Floats:
+    """Return Σ ω(h) e eᵗ over the rows of a block; `repeated`: weights are frequencies."""
+    y, weights, coef, transform, kind, repeated, rows_per_coefficient = arguments
     residual = y - block.matvec(coef)
-    return pair_products(block, transform, lambda lengths: weigh(residual, weights, lengths=lengths))
+    squares = residual * residual * (weights if repeated else weights * weights)
+
+    def weigh(lengths: Callable[[], Floats]) -> Floats:
+        if kind in {"HC0", "HC1"}:
+            return np.asarray(squares)
+        h = lengths() if repeated else lengths() * weights
+        power = np.minimum(4.0, rows_per_coefficient * h) if kind == "HC4" else 1.0 if kind == "HC2" else 2.0
+        return np.asarray(squares * np.where(h < 1.0 - LEVERAGE_ONE, 1.0 - h, np.nan) ** -power)
+
+    return pair_products(block, transform, weigh)
 
 
 class GroupSums(NamedTuple):

@@ -45,9 +45,7 @@ def _lines(sheet: Sheet) -> Iterator[str]:
 
 
 def _bullet(text: str, lead: str) -> list[str]:
-    return textwrap.wrap(
-        text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
-    ) or [lead.rstrip()]
+    return wrapped(text, lead, " " * len(lead)) or [lead.rstrip()]
 
 
 def _grid(grid: Grid) -> Iterator[str]:
