@@ -99,8 +99,7 @@ def anova(model: Any, terms: Mapping[str, Sequence[str]] | None = None) -> Anova
     tested = tested_model(model)
     if tested.facts is None and not tested.objection:
         raise OptionError(f"an analysis of variance is of least squares, not of a {tested.family} model")
-    tested.require_eligible()
-    problem, facts = tested.rows_for("an analysis of variance"), tested.facts
+    problem, facts = tested.eligible_rows("an analysis of variance"), tested.facts
     assert facts is not None  # an eligible linear model has them
     fit, df = facts.fit, facts.degrees_of_freedom
     terms = getattr(model, "terms_", None) if terms is None else terms
