@@ -25,6 +25,7 @@ from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice
 from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.basis import wald_statistic
+from separatrix.inference.covariance import CovarianceChoice
 from separatrix.inference.eligibility import Refusal, singular_covariance
 from separatrix.inference.linear import CoefficientCovariance, LinearFacts, not_estimable_reason
 from separatrix.inference.table import JsonRecord, chi2_probability, f_probability
@@ -224,20 +225,18 @@ def linear_wald_test(facts: LinearFacts, covariance: CoefficientCovariance, name
     if covariance.objection:
         raise DataError(covariance.objection)
     matrix = covariance.matrix[np.ix_(indices, indices)]
-    test = wald_test_of([facts.names[index] for index in indices], fit.coef[indices], matrix, covariance.choice.kind)
-    if test is None:
-        raise DataError(singular_covariance(len(indices), covariance.choice.group_count))
+    test = wald_test_of([facts.names[index] for index in indices], fit.coef[indices], matrix, covariance.choice)
     k, df = len(indices), covariance.degrees_of_freedom
     f = test.chi2 / k
     return replace(test, f=f, residual_degrees_of_freedom=df, f_p_value=f_probability(f, k, df))
 
 
-def wald_test_of(names: Sequence[str], coef: Floats, matrix: Floats, covariance: str) -> WaldTest | None:
-    """Return the χ² test of coefficients (k,) by their covariance (k, k); None if that is singular."""
+def wald_test_of(names: Sequence[str], coef: Floats, matrix: Floats, choice: CovarianceChoice) -> WaldTest:
+    """Return the χ² test of coefficients (k,) by their covariance (k, k); raise a DataError if that is singular."""
     chi2 = wald_statistic(coef, matrix)
     if chi2 is None:
-        return None
-    return WaldTest(tuple(names), chi2, len(coef), chi2_probability(chi2, len(coef)), covariance)
+        raise DataError(singular_covariance(len(coef), choice.group_count))
+    return WaldTest(tuple(names), chi2, len(coef), chi2_probability(chi2, len(coef)), choice.kind)
 
 
 def coefficient_indices(names: Sequence[str], known: Sequence[str]) -> list[int]:

@@ -38,7 +38,6 @@ from separatrix.inference.eligibility import (
     make_contrasts,
     no_maximum,
     not_frequencies,
-    singular_covariance,
 )
 from separatrix.inference.hypotheses import WaldTest, coefficient_indices, wald_test_of
 from separatrix.inference.mle import MaximumLikelihood, find_mle, variance
@@ -281,7 +280,4 @@ def likelihood_wald_test(fit: LikelihoodFit, choice: CovarianceChoice, names: Se
     if not all(mle.is_estimable(row) for row in rows):
         raise DataError(Refusal.NEARLY_DEPENDENT())
     labels = [c.name if c.output is None else f"{c.output}: {c.name}" for c in contrasts]
-    test = wald_test_of(labels, rows @ mle.maximum.coef, rows @ covariance @ rows.T, choice.kind)
-    if test is None:
-        raise DataError(singular_covariance(len(contrasts), choice.group_count))
-    return test
+    return wald_test_of(labels, rows @ mle.maximum.coef, rows @ covariance @ rows.T, choice)
