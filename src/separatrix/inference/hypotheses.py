@@ -44,7 +44,6 @@ class TestedModel:
     """A fitted model as tests need it; `objection` says why it cannot be tested, empty if it can."""
 
     family: Literal["linear", "logistic", "softmax"]
-    names: tuple[str, ...]  # of the columns, the intercept first if there is one
     rank: int  # number of free coefficients, of all classes
     log_likelihood: float
     problem: Problem | None = None
@@ -116,25 +115,20 @@ def nested_test(smaller: Any, larger: Any, *, kind: NestedKind = "f") -> NestedT
     _refuse_other_columns(rows, wide)
     if kind == "wald":
         return _wald(rows, wide, larger, "f" if large.family == "linear" else "likelihood_ratio")
-    return _f(small, large) if kind == "f" else _likelihood_ratio(small, large)
-
-
-def _f(small: TestedModel, large: TestedModel) -> NestedTest:
-    assert small.facts is not None and large.facts is not None  # noqa: PT018  # of least squares
-    k, df, rss = large.rank - small.rank, large.facts.degrees_of_freedom, large.facts.fit.rss
-    statistic = max(small.facts.fit.rss - rss, 0.0) / k / (rss / df)
-    p_value = f_probability(statistic, k, df)
-    return NestedTest("f", statistic, k, df, p_value, "F test, σ² = RSS / (n − rank) of the larger model")
-
-
-def _likelihood_ratio(small: TestedModel, large: TestedModel) -> NestedTest:
-    k = large.rank - small.rank
-    if small.facts is not None and large.facts is not None:
+    k, statistic = large.rank - small.rank, 2.0 * (large.log_likelihood - small.log_likelihood)
+    if small.facts is not None and large.facts is not None:  # of least squares
+        if kind == "f":
+            return _f(small.facts, large.facts, k)
         statistic = large.facts.rows * math.log(small.facts.fit.rss / large.facts.fit.rss)
-    else:
-        statistic = 2.0 * (large.log_likelihood - small.log_likelihood)
     p_value = chi2_probability(statistic, k)
     return NestedTest("likelihood_ratio", statistic, k, None, p_value, "likelihood ratio, χ² of large samples")
+
+
+def _f(small: LinearFacts, large: LinearFacts, k: int) -> NestedTest:
+    df, rss = large.degrees_of_freedom, large.fit.rss
+    statistic = max(small.fit.rss - rss, 0.0) / k / (rss / df)
+    p_value = f_probability(statistic, k, df)
+    return NestedTest("f", statistic, k, df, p_value, "F test, σ² = RSS / (n − rank) of the larger model")
 
 
 def _wald(rows: Problem, wide: Problem, larger: Any, otherwise: str) -> NestedTest:

@@ -129,23 +129,18 @@ class LikelihoodFit:
             raise OptionError(f"covariance={choice.kind!r} is for least squares; of a likelihood, use one of {known}")
         mle = self.mle
         if mle is None:
-            return None, Refusal.MAXIMUM_NOT_SHOWN() if self.loglik is None else self.no_maximum
+            return None, Refusal.MAXIMUM_NOT_SHOWN() if self.loglik is None else no_maximum(len(self.classes))
         if choice.kind == "classical":
             return (None, not_frequencies(self.weighting)) if self.weighting else (mle.covariance, "")
         if choice.kind in {"HC1", "clustered"} and self.rows <= len(mle.independent):
             return None, Refusal.NO_FREEDOM(rows=self.rows, rank=len(mle.independent))
         return sandwich(mle, choice, self.rows, repeated=not self.weighting), ""
 
-    @property
-    def no_maximum(self) -> str:
-        """Why separated classes have no maximum likelihood estimate."""
-        return no_maximum(len(self.classes))
-
 
 def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float) -> InferenceTable:
     """Return the table of coefficients of a fit."""
     errors = fit.covariance(choice)
-    terms = [_term(fit, contrast, errors, choice.kind, level) for contrast in fit.contrasts]
+    terms = [_term(fit, contrast, errors, level) for contrast in fit.contrasts]
     return InferenceTable(
         model="softmax" if len(fit.classes) > 2 else "logistic",
         rows=fit.rows,
@@ -173,7 +168,7 @@ def each_class_table(tables: Sequence[InferenceTable], classes: Sequence[Any]) -
     return replace(tables[0], terms=terms, measures=tuple(measures), conventions=conventions, notes=notes)
 
 
-def _term(fit: LikelihoodFit, contrast: Contrast, errors: tuple[Floats | None, str], kind: str, level: float) -> Term:
+def _term(fit: LikelihoodFit, contrast: Contrast, errors: tuple[Floats | None, str], level: float) -> Term:
     reason, mle, (covariance, absent) = fit.estimability.reason(contrast), fit.mle, errors
     term = partial(Term, contrast.name, output=contrast.output)
     if reason or mle is None:
@@ -186,7 +181,7 @@ def _term(fit: LikelihoodFit, contrast: Contrast, errors: tuple[Floats | None, s
         return term(estimate, absent=absent)
     error = math.sqrt(variance(row, covariance))
     if error == 0.0:
-        return term(estimate, error, absent=Refusal.NO_VARIANCE(name=contrast.name, covariance=kind))
+        return term(estimate, error, absent=Refusal.NO_VARIANCE(name=contrast.name))
     return replace(wald_term(contrast.name, estimate, error, level), output=contrast.output)
 
 
@@ -261,7 +256,7 @@ def fit_measures(fit: LikelihoodFit) -> tuple[Measure, ...]:
             absent="" if tested else Refusal.NOTHING_TO_TEST(),
         ),
     )
-    known, reason = (8, "") if exists else (5, fit.no_maximum)
+    known, reason = (8, "") if exists else (5, no_maximum(len(fit.classes)))
     if fit.weighting or fit.loglik is None:
         known, reason = 0, not_frequencies(fit.weighting) if fit.weighting else Refusal.MAXIMUM_NOT_SHOWN()
     return (*measures[:known], *(Measure(measure.name, None, absent=reason) for measure in measures[known:]))

@@ -181,7 +181,7 @@ def table_of(facts: LinearFacts, covariance: CoefficientCovariance, level: float
 
 
 def _terms(facts: LinearFacts, covariance: CoefficientCovariance, level: float) -> Iterator[Term]:
-    fit, kind, variances = facts.fit, covariance.choice.kind, np.diag(covariance.matrix)
+    fit, variances = facts.fit, np.diag(covariance.matrix)
     for index, name in enumerate(facts.names):
         estimate, error = float(fit.coef[index]), math.sqrt(max(float(variances[index]), 0.0))
         if not fit.estimable[index]:
@@ -189,7 +189,7 @@ def _terms(facts: LinearFacts, covariance: CoefficientCovariance, level: float) 
         elif covariance.objection:
             yield Term(name, estimate, absent=covariance.objection)
         elif error == 0.0:
-            yield Term(name, estimate, error, absent=Refusal.NO_VARIANCE(name=name, covariance=kind))
+            yield Term(name, estimate, error, absent=Refusal.NO_VARIANCE(name=name))
         else:
             yield wald_term(name, estimate, error, level, df=covariance.degrees_of_freedom)
 

@@ -196,7 +196,11 @@ def _sentence(question: Question) -> str:
         return f"Quasi-completely separated: {MLE} does not exist. {_run_off(certificate)} {_separated(question)}"
     if certificate.verdict == "overlap":
         what = "no scores put every row's own class ahead" if several else "no hyperplane separates them"
-        return f"The classes overlap: {what}, not even in part; {MLE} exists{_uniqueness(certificate)}."
+        aliased = [name for name, status in certificate.coefficient_status.items() if status == "aliased"]
+        unique = " and is unique: the columns are linearly independent"
+        if aliased:
+            unique = f", but is not unique: the columns {_some(aliased)} are collinear"
+        return f"The classes overlap: {what}, not even in part; {MLE} exists{unique}."
     return f"Undecided: {certificate.reason}."
 
 
@@ -205,13 +209,6 @@ def _separated(question: Question) -> str:
     if question.certificate.n_overlap < question.certificate.n_left:
         return f"At least {rows}, but not all."
     return f"{rows}, {question.left:,} are not."
-
-
-def _uniqueness(certificate: SeparabilityCertificate) -> str:
-    aliased = [name for name, status in certificate.coefficient_status.items() if status == "aliased"]
-    if aliased:
-        return f", but is not unique: the columns {_some(aliased)} are collinear"
-    return " and is unique: the columns are linearly independent"
 
 
 def _run_off(certificate: SeparabilityCertificate) -> str:

@@ -66,12 +66,10 @@ def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
     result = model if isinstance(model, FitResult) else getattr(model, "result_", None)
     if not isinstance(result, FitResult):
         raise OptionError(f"{model!r} has no trace to draw; give a fitted model, or its result_")
-    steps = _steps(result)
-    kinds = [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps.values())]
+    steps, kinds = trace_panels(result)
     if not kinds:
-        raise OptionError(
-            f"the fit kept none of {', '.join(panel.facts[0] for panel in TRACE_PANELS)}; nothing to draw"
-        )
+        facts = ", ".join(panel.facts[0] for panel in TRACE_PANELS)
+        raise OptionError(f"the fit kept none of {facts}; nothing to draw")
     tolerance = getattr(model, "tol", getattr(result.certificate, "tolerance", None))
     with look.styled():
         panels = look.several_panels(axes, len(kinds), figsize=(7.0, 1.2 + 2.2 * len(kinds)), sharex=axes is None)
@@ -86,12 +84,12 @@ def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
         return Display(panels, {str(label): dict(each) for label, each in steps.items()})
 
 
-def _steps(result: FitResult) -> dict[Any, Mapping[str, Floats]]:
-    """Return the columns of the trace by class, or under "fit" if there is one fit."""
-    if not result.parts:
-        return {"fit": result.trace.steps}
+def trace_panels(result: FitResult) -> tuple[dict[Any, Mapping[str, Floats]], list[_Panel]]:
+    """Return the columns of the trace by class, under "fit" if there is one fit, and the panels that show them."""
     labels = getattr(result.certificate, "classes", range(len(result.parts)))
-    return {label: part.trace.steps for label, part in zip(labels, result.parts, strict=True)}
+    steps = {label: part.trace.steps for label, part in zip(labels, result.parts, strict=True)} if result.parts else {}
+    steps = steps or {"fit": result.trace.steps}
+    return steps, [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps.values())]
 
 
 def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats]]) -> None:
