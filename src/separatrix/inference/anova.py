@@ -109,8 +109,9 @@ def anova(model: Any, terms: Mapping[str, Sequence[str]] | None = None) -> Anova
     for name, columns in groups.items():
         own = np.array([effects[column] for column in columns if column in effects])
         if len(own):
-            f = float(own @ own) / len(own) / (fit.rss / df)
-            rows.append(AnovaRow(name, len(own), float(own @ own), f, f_probability(f, len(own), df)))
+            squares = float(np.square(own).sum())
+            f = squares / len(own) / (fit.rss / df)
+            rows.append(AnovaRow(name, len(own), squares, f, f_probability(f, len(own), df)))
     return AnovaTable((*rows, AnovaRow(RESIDUALS, df, fit.rss)))
 
 

@@ -255,8 +255,6 @@ def _evaluated_rows(
         raise DataError(f"predicted has {len(predictions)} rows, but labels has {n}")
     w = _checked_weights(weights, n)
     positive = w > 0.0
-    if positive.all():
-        return _EvaluatedRows(codes, checked, ranks, predictions, w)
     checked = None if checked is None else checked[positive]
     return _EvaluatedRows(codes[positive], checked, ranks[positive], predictions[positive], w[positive])
 

@@ -31,7 +31,6 @@ from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError
 from separatrix.inference.covariance import LIKELIHOOD_KINDS, CovarianceChoice, count_rows, sandwich
 from separatrix.inference.eligibility import (
-    LIMITS,
     Contrast,
     Estimability,
     Refusal,
@@ -44,6 +43,7 @@ from separatrix.inference.mle import MaximumLikelihood, find_mle, variance
 from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability, wald_term
 from separatrix.problem import Problem
 
+INFINITE = {"+inf", "-inf"}  # statuses of coefficients that diverge, as float() reads them
 FEW_EVENTS = 10.0  # rows of the rarest class per free coefficient, below which Wald tests are unreliable
 FAR_FROM_MAXIMUM = 1e-3  # standard errors between fit and maximum above which a note says so
 
@@ -118,7 +118,7 @@ class LikelihoodFit:
         if self.existence.weights is not None and "finite" in statuses.values():
             finite = np.full(len(self.coef), np.nan) if self.mle is None else self.mle.coef
         return {
-            name: float(number) if status == "finite" else LIMITS.get(status, math.nan)
+            name: float(number if status == "finite" else status if status in INFINITE else "nan")
             for (name, status), number in zip(statuses.items(), finite, strict=False)
         }
 

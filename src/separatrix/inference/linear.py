@@ -237,12 +237,11 @@ def _overall_test(facts: LinearFacts, covariance: CoefficientCovariance) -> Meas
     objection = covariance.objection or (Refusal.NOTHING_TO_TEST() if k == 0 else "")
     if objection:
         return Measure("F", None, absent=objection)
-    if covariance.choice.kind == "classical":
-        value: float | None = max(facts.total - fit.rss, 0.0) / k / (fit.rss / df)
-    else:
-        value = None if covariance.overall is None else covariance.overall / k
-    if value is None:
-        return Measure("F", None, absent=singular_covariance(k, covariance.choice.group_count))
+    value = max(facts.total - fit.rss, 0.0) / k / (fit.rss / df)
+    if covariance.choice.kind != "classical":
+        if covariance.overall is None:
+            return Measure("F", None, absent=singular_covariance(k, covariance.choice.group_count))
+        value = covariance.overall / k
     return f_test("F", value, k, df)
 
 

@@ -68,8 +68,6 @@ LOOK: Any = {
     "lines.linewidth": 2.0,
     "lines.markersize": 7,
     "patch.linewidth": 1.3,
-    "hatch.color": "#CDA3BA",
-    "hatch.linewidth": 0.8,
     "legend.frameon": False,
     "legend.fontsize": 9,
     "mathtext.fontset": "dejavuserif",

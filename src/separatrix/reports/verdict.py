@@ -193,7 +193,10 @@ def _sentence(question: Question) -> str:
         what = "scores put every row's own class ahead" if several else "a hyperplane has every row on its own side"
         return f"Completely separated: {what}, so {MLE} does not exist."
     if certificate.verdict == "quasi":
-        return f"Quasi-completely separated: {MLE} does not exist. {_run_off(certificate)} {_separated(question)}"
+        separated = f"{question.rows - question.left:,} of {counted(question.rows, 'row')} are perfectly separated"
+        bound = question.certificate.n_overlap < question.certificate.n_left
+        separated = f"At least {separated}, but not all." if bound else f"{separated}, {question.left:,} are not."
+        return f"Quasi-completely separated: {MLE} does not exist. {_run_off(certificate)} {separated}"
     if certificate.verdict == "overlap":
         what = "no scores put every row's own class ahead" if several else "no hyperplane separates them"
         aliased = [name for name, status in certificate.coefficient_status.items() if status == "aliased"]
@@ -202,13 +205,6 @@ def _sentence(question: Question) -> str:
             unique = f", but is not unique: the columns {_some(aliased)} are collinear"
         return f"The classes overlap: {what}, not even in part; {MLE} exists{unique}."
     return f"Undecided: {certificate.reason}."
-
-
-def _separated(question: Question) -> str:
-    rows = f"{question.rows - question.left:,} of {counted(question.rows, 'row')} are perfectly separated"
-    if question.certificate.n_overlap < question.certificate.n_left:
-        return f"At least {rows}, but not all."
-    return f"{rows}, {question.left:,} are not."
 
 
 def _run_off(certificate: SeparabilityCertificate) -> str:

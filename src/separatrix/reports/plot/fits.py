@@ -105,7 +105,8 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
                     "marker": "." if len(columns[fact]) <= MARKED else "",
                     "label": name if several or paired else None,
                 }
-                ax.plot(columns["passes"], _drawable(columns[fact], panel.log), **style)
+                shown = np.isfinite(columns[fact]) & ((columns[fact] > 0.0) | (not panel.log))  # others are gaps
+                ax.plot(columns["passes"], np.where(shown, columns[fact], np.nan), **style)
     drawn = np.concatenate([columns[panel.facts[0]] for columns in steps.values() if panel.facts[0] in columns])
     ax.set_yscale("log" if panel.log or _falls_far(drawn) else "linear")
     if ax.get_yscale() == "linear":
@@ -117,11 +118,6 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
         ax.locator_params(axis="x", integer=True)
     if several or paired:
         ax.legend()
-
-
-def _drawable(values: Floats, log: bool) -> Floats:
-    """Return values with NaN, a gap in the line, where an axis cannot show them."""
-    return np.where(np.isfinite(values) & ((values > 0.0) | (not log)), values, np.nan)
 
 
 def _falls_far(values: Floats) -> bool:
@@ -157,7 +153,9 @@ def coefficients(
     ['x1', 'x2', 'x3']
     """
     table = _table_of(model, level)
-    terms = [term for term in table.terms if intercept or not _is_intercept(term, table)]
+    first = table.terms[0].name
+    hidden = first if not intercept and first.strip("()").casefold() == INTERCEPT else None
+    terms = [term for term in table.terms if term.name != hidden]
     drawn = _largest(terms, require_count("most", most))
     if ratios and not any(term.ratio is not None for term in drawn):
         raise OptionError("ratios=True needs the table of a logistic model; these coefficients are no log-odds")
@@ -207,10 +205,6 @@ def _table_of(model: Any, level: float) -> InferenceTable:
     outputs = [None] if len(rows) == 1 else np.asarray(model.classes_).tolist()
     named = getattr(model, "feature_names_in_", [f"x{place + 1}" for place in range(rows.shape[1])])
     return estimates_only_table("linear", list(map(str, named)), list(zip(outputs, rows, strict=True)), 0.0, reason)
-
-
-def _is_intercept(term: Term, table: InferenceTable) -> bool:
-    return term.name == table.terms[0].name and term.name.strip("()").casefold() == INTERCEPT
 
 
 def _largest(terms: Sequence[Term], most: int) -> list[Term]:
