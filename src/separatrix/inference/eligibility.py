@@ -177,7 +177,7 @@ class Contrast:
         return None
 
 
-def make_contrasts(names: Sequence[str], classes: Sequence[Any], reference: int) -> tuple[Contrast, ...]:
+def contrasts_of(names: Sequence[str], classes: Sequence[Any], reference: int) -> tuple[Contrast, ...]:
     """Return the coefficients of two classes, or those of each class against the reference, the index of a class."""
     if len(classes) == 2:
         return tuple(Contrast(name, {index: 1}) for index, name in enumerate(names))

@@ -30,14 +30,7 @@ from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError
 from separatrix.inference.covariance import LIKELIHOOD_KINDS, CovarianceChoice, count_rows, sandwich
-from separatrix.inference.eligibility import (
-    Contrast,
-    Estimability,
-    Refusal,
-    make_contrasts,
-    no_maximum,
-    not_frequencies,
-)
+from separatrix.inference.eligibility import Contrast, Estimability, Refusal, contrasts_of, no_maximum, not_frequencies
 from separatrix.inference.hypotheses import WaldTest, coefficient_indices, wald_test_of
 from separatrix.inference.mle import MaximumLikelihood, find_mle, variance
 from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability, wald_term
@@ -71,7 +64,7 @@ class LikelihoodFit:
     @cached_property
     def contrasts(self) -> tuple[Contrast, ...]:
         """The coefficients, in the order of the table."""
-        return make_contrasts(self.problem.design.names, self.classes, self.reference)
+        return contrasts_of(self.problem.design.names, self.classes, self.reference)
 
     @cached_property
     def estimability(self) -> Estimability:
