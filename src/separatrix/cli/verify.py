@@ -49,7 +49,7 @@ def verify(  # every parameter is an option
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
     from separatrix.cli.reading import rows_request, storage_of
-    from separatrix.reports.verification import accepted, render_verifications, verifications_dict
+    from separatrix.reports.verdict import accepted, render_verifications, verifications_dict
 
     request = rows_request(table, target, flags, storage_of(memory))
     content = read_object(file)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,17 +45,13 @@ class Comparison:
         return render_comparison(self)
 
 
-@dataclass(frozen=True)
-class CompareOptions:
+class CompareOptions(NamedTuple):
     """The positive class, the share of held-out rows, whether scores have a constant, and the seed of the split."""
 
     positive: str | None = None
     holdout: float = 0.2
     intercept: bool = True
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        require_number("holdout", self.holdout, least=0.0, most=0.9)
 
 
 def compare(  # noqa: PLR0913  # the public options, each by its name
@@ -127,6 +123,7 @@ def compare_rows(
     watch: Watch | None = None,
 ) -> Comparison:
     """Fit every learner to encoded rows, and measure the given models on the same rows, of the table or their own."""
+    require_number("holdout", options.holdout, least=0.0, most=0.9)
     rows = data.rows
     place = _positive_class(rows, options.positive)
     two, split = _against_rest(rows, place), None

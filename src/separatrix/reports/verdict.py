@@ -1,4 +1,4 @@
-"""The answer to whether classes are separable: a neutral record, its JSON values, and its page of text.
+"""Certificates as JSON values and as pages of text: the answer to whether classes are separable, and checks on data.
 
 Several classes give several questions: each class against the rest, or each pair. Each question has its certificate,
 all checks of it on the data, and the least margin of its direction with the rows that attain it.
@@ -18,10 +18,12 @@ from separatrix.certificates.base import Certificate, OneVsRestCertificate, Veri
 from separatrix.certificates.parts import PairsCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
+from separatrix.model.certified import CheckedCertificate
 from separatrix.rendering.text import entry, wrapped
 
 Separability = SeparabilityCertificate | OneVsRestCertificate | PairsCertificate
-LABEL_WIDTH = 15
+LABEL_WIDTH, OUTCOME_WIDTH = 15, 11
+OUTCOMES = {True: "holds", False: "FAILS", None: "unchecked"}
 NAMES_SHOWN = 8  # of columns, rows or classes; the rest are counted
 MLE = "the maximum likelihood estimate of a logistic regression"
 STATUSES = {
@@ -191,25 +193,18 @@ def _sentence(question: Question) -> str:
         what = "scores put every row's own class ahead" if several else "a hyperplane has every row on its own side"
         return f"Completely separated: {what}, so {MLE} does not exist."
     if certificate.verdict == "quasi":
-        return f"Quasi-completely separated: {MLE} does not exist. {_run_off(certificate)} {_separated(question)}"
+        separated = f"{question.rows - question.left:,} of {counted(question.rows, 'row')} are perfectly separated"
+        bound = question.certificate.n_overlap < question.certificate.n_left
+        separated = f"At least {separated}, but not all." if bound else f"{separated}, {question.left:,} are not."
+        return f"Quasi-completely separated: {MLE} does not exist. {_run_off(certificate)} {separated}"
     if certificate.verdict == "overlap":
         what = "no scores put every row's own class ahead" if several else "no hyperplane separates them"
-        return f"The classes overlap: {what}, not even in part; {MLE} exists{_uniqueness(certificate)}."
+        aliased = [name for name, status in certificate.coefficient_status.items() if status == "aliased"]
+        unique = " and is unique: the columns are linearly independent"
+        if aliased:
+            unique = f", but is not unique: the columns {_some(aliased)} are collinear"
+        return f"The classes overlap: {what}, not even in part; {MLE} exists{unique}."
     return f"Undecided: {certificate.reason}."
-
-
-def _separated(question: Question) -> str:
-    rows = f"{question.rows - question.left:,} of {counted(question.rows, 'row')} are perfectly separated"
-    if question.certificate.n_overlap < question.certificate.n_left:
-        return f"At least {rows}, but not all."
-    return f"{rows}, {question.left:,} are not."
-
-
-def _uniqueness(certificate: SeparabilityCertificate) -> str:
-    aliased = [name for name, status in certificate.coefficient_status.items() if status == "aliased"]
-    if aliased:
-        return f", but is not unique: the columns {_some(aliased)} are collinear"
-    return " and is unique: the columns are linearly independent"
 
 
 def _run_off(certificate: SeparabilityCertificate) -> str:
@@ -282,3 +277,46 @@ def _some(names: Sequence[str]) -> str:
     """Return the first few names, and the number of the others."""
     more = len(names) - NAMES_SHOWN
     return ", ".join(names[:NAMES_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
+
+
+def accepted(certificates: Sequence[CheckedCertificate]) -> bool:
+    """Return whether every certificate is accepted."""
+    return all(each.accepted for each in certificates)
+
+
+def render_verifications(certificates: Sequence[CheckedCertificate], data: str) -> str:
+    """Return the page: each claim, its checks, and the conclusion; `data` describes the data."""
+    lines: list[str] = []
+    for each in certificates:
+        lines += [*wrapped(f"Claimed ({each.certificate.kind}): {each.certificate.claim}"), ""]
+        for check in each.verification.checks:
+            lines += entry(OUTCOMES[check.holds], f"{check.name}: {check.detail}", OUTCOME_WIDTH)
+        lines.append("")
+    return "\n".join([*lines, *wrapped(_conclusion(certificates, data))]) + "\n"
+
+
+def _conclusion(certificates: Sequence[CheckedCertificate], data: str) -> str:
+    checks = [check for each in certificates for check in each.verification.checks]
+    failed = sum(check.holds is False for check in checks)
+    if failed:
+        return f"REFUSED on {data}: {failed:,} of {counted(len(checks), 'check')} failed."
+    if not accepted(certificates):
+        return f"NOTHING PROVED on {data}: the certificate has nothing to check."
+    unchecked = sum(check.holds is None for check in checks)
+    rest = f"; {unchecked:,} could not be checked" if unchecked else ""
+    return f"Verified on {data}: {counted(len(checks) - unchecked, 'check')} made, all hold{rest}."
+
+
+def verifications_dict(certificates: Sequence[CheckedCertificate], data: str) -> dict[str, Any]:
+    """Return the content of the page as JSON values."""
+    records = [
+        {
+            "kind": each.certificate.kind,
+            "verdict": each.certificate.verdict,
+            "claim": each.certificate.claim,
+            "holds": each.accepted,
+            "checks": list(map(asdict, each.verification.checks)),
+        }
+        for each in certificates
+    ]
+    return {"data": data, "holds": accepted(certificates), "certificates": records}
