@@ -61,6 +61,8 @@ SOLVERS: dict[str, Solver] = {
     "stochastic": Stochastic("auto"),
 }
 Stop = Literal["gap", "gradient", "change"]
+# What the stopping rules of the textbooks compare with the tolerance.
+GOALS = {"gradient": "the next step has length", "change": "the last step changed a coefficient by at most"}
 
 
 class Choice(NamedTuple):
@@ -115,8 +117,8 @@ class ConvexFit:
 
     @property
     def dual(self) -> Floats | None:
-        """The solver's own dual point, one slope per row, if the loss's slopes at the coefficients are not one."""
-        return _own_dual(self.walked, self.walk.dual)
+        """The solver's dual point; None if the loss has a curvature, as its unique slopes serve as well."""
+        return None if self.walked.loss.has_curvature else self.walk.dual
 
 
 def candidates(problem: Problem) -> Sequence[Solver]:
@@ -272,14 +274,12 @@ def _better(first: ConvexFit, second: ConvexFit) -> ConvexFit:
     return replace(first, walk=walk, reason=second.reason)
 
 
-def _own_dual(problem: Problem, dual: Floats | None) -> Floats | None:
-    """Return a solver's dual point only if needed: a loss with a curvature has unique slopes, which serve as well."""
-    return None if problem.loss.has_curvature else dual
-
-
 @dataclass
 class _GapCheck:
-    """Computes the gap when the solver's estimate is within the tolerance, and confirms or rejects the end."""
+    """Computes the gap when the solver's estimate is within the tolerance, and confirms or rejects the end.
+
+    The gap is that of columns that are centred where needed: the solver's may not be.
+    """
 
     problem: Problem
     tol: float
@@ -291,20 +291,17 @@ class _GapCheck:
         excess = step.facts["relative_excess"]
         if excess > RECHECK * self.checked_excess:
             return False
-        self.checked_excess = excess
-        bound = self._bound(step.coef, step.dual)
-        self.bounds = {id(step.coef): bound}
-        return bound.relative_gap <= self.tol
+        self.checked_excess, self.bounds = excess, {}
+        return self.bound_at(step).relative_gap <= self.tol
 
-    def bound_at(self, end: Run) -> DualBound:
-        """Return the bound at the end of a run, computed unless it was already."""
-        bound = self.bounds.get(id(end.coef))
-        return self._bound(end.coef, end.dual) if bound is None else bound
-
-    def _bound(self, coef: Floats, dual: Floats | None) -> DualBound:
-        """Return the bound, computed in columns that are centred where needed: the solver's may not be."""
-        problem, centre = self._centred
-        return dual_bound(problem, shift_intercept(coef, centre, 1.0), _own_dual(problem, dual), wanted=self.tol)
+    def bound_at(self, point: Step | Run) -> DualBound:
+        """Return the bound at a step or at the end of a run, computed unless it was already."""
+        if id(point.coef) not in self.bounds:
+            problem, centre = self._centred
+            dual = None if problem.loss.has_curvature else point.dual
+            bound = dual_bound(problem, shift_intercept(point.coef, centre, 1.0), dual, wanted=self.tol)
+            self.bounds[id(point.coef)] = bound
+        return self.bounds[id(point.coef)]
 
     @cached_property
     def _centred(self) -> tuple[Problem, Floats]:
@@ -337,40 +334,27 @@ def linear_result(
 
 
 def _message(fit: ConvexFit, options: ConvexOptions) -> str:
-    passes, gap = counted(round(fit.walk.passes), "pass"), f"relative gap {fit.bound.relative_gap:.2g}"
-    match fit.walk.status:
-        case Status.OPTIMAL:
-            message = f"optimal: {gap}, certified, after {passes}"
-        case Status.CONVERGED:
-            message = f"converged after {passes}: {_goal(fit, options)}, within tol={options.tol:g}; {gap}, certified"
-        case Status.PARTIAL:
-            message = f"one pass over {counted(fit.walked.design.shape[0], 'row')}: {gap} on them, certified"
-        case Status.SEPARATED:
-            message = f"stopped after {passes}: the classes are completely separated, so no finite maximum exists"
-        case Status.DIVERGED:
-            assert isinstance(options.solver, Descent)
-            limit, rate = options.solver.limit(fit.walked), fit.walk.steps["rate"].max()
-            known = f"; {options.solver.below_limit} at rates below {limit:.4g}" if limit < math.inf else ""
-            advice = f"rate {rate:.4g} is too large{known}"
-            message = f"diverged after {passes}: {advice}; the coefficients are those of the start"
-        case _:
-            message = _stopped(fit, options, passes, gap)
-    return message
-
-
-def _stopped(fit: ConvexFit, options: ConvexOptions, passes: str, gap: str) -> str:
-    limit = {
+    walk, descent, asked = fit.walk, options.solver, f"tol={options.tol:g}"
+    passes, gap, goal = counted(round(walk.passes), "pass"), f"relative gap {fit.bound.relative_gap:.2g}", ""
+    if options.stop != "gap":
+        goal = f"{GOALS[options.stop]} {walk.facts[STOPPING_FACTS[options.stop]]:.2g}"
+    if walk.status is Status.OPTIMAL:
+        return f"optimal: {gap}, certified, after {passes}"
+    if walk.status is Status.CONVERGED:
+        return f"converged after {passes}: {goal}, within {asked}; {gap}, certified"
+    if walk.status is Status.PARTIAL:
+        return f"one pass over {counted(fit.walked.design.shape[0], 'row')}: {gap} on them, certified"
+    if walk.status is Status.SEPARATED:
+        return f"stopped after {passes}: the classes are completely separated, so no finite maximum exists"
+    if walk.status is Status.DIVERGED and isinstance(descent, Descent):
+        limit, rate = descent.limit(fit.walked), walk.steps["rate"].max()
+        known = f"; {descent.below_limit} at rates below {limit:.4g}" if limit < math.inf else ""
+        return f"diverged after {passes}: rate {rate:.4g} is too large{known}; the coefficients are those of the start"
+    limits = {
         Status.MAX_PASSES: f"max_passes={options.max_passes:,}",
         Status.STALLED: f"{passes}, as floats can go no further",
         Status.INTERRUPTED: f"{passes}, on request,",
-    }[fit.walk.status]
-    reached = "" if options.stop == "gap" else f"; {_goal(fit, options)}"
-    remedy = f"; {options.solver.remedy}" if isinstance(options.solver, Descent) else ""
-    return f"stopped at {limit} with a {gap}{reached}, where tol={options.tol:g} was asked for{remedy}"
-
-
-def _goal(fit: ConvexFit, options: ConvexOptions) -> str:
-    """Return what a stopping rule of the textbooks compares with the tolerance."""
-    number = f"{fit.walk.facts[STOPPING_FACTS[options.stop]]:.2g}"
-    what = {"gradient": "the next step has length", "change": "the last step changed a coefficient by at most"}
-    return f"{what[options.stop]} {number}"
+    }
+    remedy = f"; {descent.remedy}" if isinstance(descent, Descent) else ""
+    reached = f"{gap}; {goal}" if goal else gap
+    return f"stopped at {limits[walk.status]} with a {reached}, where {asked} was asked for{remedy}"
