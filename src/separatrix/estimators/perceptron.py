@@ -74,4 +74,4 @@ class Perceptron(PerceptronOptions, UnweightedFit, LinearClassifier):
             return super()._scores(X)
         design = make_design(checked_rows(self, X), intercept=self.fit_intercept)
         states, tie = fitted.details["states"], fitted.options.tie
-        return np.column_stack([perceptron.scores(design, state, tie) for state in states])
+        return np.column_stack([perceptron.row_scores(design, state, tie) for state in states])

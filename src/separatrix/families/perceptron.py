@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from separatrix.arrays import Floats
+from separatrix.arrays import Bools, Floats
 from separatrix.certificates.exact import least_margin
 from separatrix.certificates.mistakes import KernelMistakesCertificate, MistakesCertificate
 from separatrix.certificates.rays import Rays
@@ -133,28 +133,26 @@ def fit_perceptron(
     solver: Solver = PerceptronSolver(rule, options.order, options.max_updates, options.max_passes, rng)
     if options.update == "batch":
         solver = BatchPerceptron(rule)
-    rules = _rules(options, problem.design.shape[0], partial)
+    n, limit = problem.design.shape[0], Status.PARTIAL if partial else Status.MAX_PASSES
+    rules: tuple[Rule, ...] = (
+        AtLeast("streak", n, Status.CONVERGED),
+        AtLeast("vote_bytes", VOTE_BYTES, Status.MEMORY_CAP),
+        AtLeast("updates", options.max_updates, Status.MAX_UPDATES),
+        AtLeast("walked", options.max_passes * (1 if options.update == "batch" else n), limit),
+    )
     check = InfeasibilityCheck(solver, rule, rules)
     if options.on_overlap == "stop" and not partial:
         solver, rules = check, check.rules
     walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
     certificate = _certify(problem, rule, state, walk, radius)
-    result = _result(problem, options, state, walk, certificate)
+    voters = state.updates + 1 if options.keep == "vote" else 0
+    stride = -(-n * voters // VOTES_COUNTED)
+    sampled = problem if stride <= 1 else problem.subsample(stride)
+    result = run_result(sampled, row_scores(sampled.design, state, options.tie), options, state, walk, certificate)
     if check.certificate is not None and walk.status is not Status.CONVERGED:
         proof = check.certificate if check.infeasible else None
         result = replace(result, overlap=proof, message=f"{result.message}; {check.message}")
     return result, state
-
-
-def _rules(options: PerceptronOptions, n: int, partial: bool) -> tuple[Rule, ...]:
-    """Return the stopping rules: n visits without a mistake, or one of the limits."""
-    visits = 1 if options.update == "batch" else n
-    return (
-        AtLeast("streak", n, Status.CONVERGED),
-        AtLeast("vote_bytes", VOTE_BYTES, Status.MEMORY_CAP),
-        AtLeast("updates", options.max_updates, Status.MAX_UPDATES),
-        AtLeast("walked", options.max_passes * visits, Status.PARTIAL if partial else Status.MAX_PASSES),
-    )
 
 
 def _certify(
@@ -194,7 +192,7 @@ def _best_separator(problem: Problem, state: PerceptronState, radius: float, sta
     return computed if computed.weights is not None and computed.margin > own.margin else own
 
 
-def scores(design: Design, state: PerceptronState, tie: Tie) -> Floats:
+def row_scores(design: Design, state: PerceptronState, tie: Tie) -> Floats:
     """Return the score of each row or, with keep="vote", the mean vote, weighted by the visits survived."""
     if state.keep != "vote":
         return design.matvec(state.kept())
@@ -210,42 +208,43 @@ def _vote(block: Block, ballot: Ballot, tie: Tie) -> Floats:
     return np.asarray(votes / ballot.counts.sum())
 
 
-def _result(
-    problem: Problem, options: PerceptronOptions, state: PerceptronState, walk: Run, certificate: MistakesCertificate
+def run_result(
+    problem: Problem,
+    scores: Floats,
+    options: VisitOptions,
+    state: Any,
+    walk: Run,
+    certificate: MistakesCertificate | KernelMistakesCertificate,
 ) -> FitResult:
-    voters = state.updates + 1 if options.keep == "vote" else 0
-    stride = max(1, -(-certificate.n_rows * voters // VOTES_COUNTED))
-    problem = problem if stride == 1 else problem.subsample(stride)
-    coef, design, y, virtual = state.kept(), problem.design, problem.y, int(problem.design.virtual)
-    row_scores = scores(design, state, options.tie)
-    wrong = int((predicted_signs(row_scores, options.tie) != y).sum())
+    """Return the result of a mistake-driven run, given the scores of all rows or of a sample."""
+    coef, design, virtual = state.kept(), problem.design, int(problem.design.virtual)
+    wrong = predicted_signs(scores, options.tie) != problem.y
     return FitResult(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=walk.status,
-        message=run_message(walk.status, options, state, certificate, (wrong, len(y), certificate.n_rows)),
-        objective=float(problem.loss.value(row_scores, y).mean()),
+        message=_message(walk.status, options, state, certificate, wrong),
+        objective=float(problem.loss.value(scores, problem.y).mean()),
         passes=walk.passes,
         seconds=walk.seconds,
         certificate=certificate,
         trace=walk.trace(Updates.from_record(state.record)),
-        facts={"updates": state.updates, "visits": state.visits, "wrong": wrong, "rows": design.shape[0]},
+        facts={"updates": state.updates, "visits": state.visits, "wrong": int(wrong.sum()), "rows": design.shape[0]},
         provenance={**options.plain(), "names": list(design.names), "storage": type(design).__name__},
     )
 
 
-def run_message(
+def _message(
     status: Status,
     options: VisitOptions,
     state: Any,
     certificate: MistakesCertificate | KernelMistakesCertificate,
-    counts: tuple[int, int, int],
+    wrong: Bools,
 ) -> str:
-    """Return how a run ended, of the numbers of mistakes, of rows scored and of all rows."""
-    wrong, scored, rows = counts
-    sampled = "" if scored == rows else " sampled"
-    share = f"{100.0 * wrong / scored:.3g} %"
-    errors = f"{wrong:,} of {counted(scored, 'row')}{sampled} wrong ({share}) at the weights kept"
+    """Return how a run ended; `wrong` says which of the rows scored, perhaps a sample of all, are mistakes."""
+    rows = certificate.n_rows if isinstance(certificate, MistakesCertificate) else certificate.shape[0]
+    scored = f"{counted(len(wrong), 'row')}{'' if len(wrong) == rows else ' sampled'}"
+    errors = f"{int(wrong.sum()):,} of {scored} wrong ({100.0 * wrong.mean():.3g} %) at the weights kept"
     updates = counted(state.updates, "update")
     if status is Status.CONVERGED:
         no_halfspace = (
