@@ -71,7 +71,12 @@ def fit(
     parts, softened = [part for part, _ in fits], tuple(message for _, message in fits if message)
     details: dict[str, Any] = {}
     if isinstance(options, MaxMarginOptions):
-        supports = [_support(part, problem) for part, problem in zip(parts, problems, strict=True)]
+        supports = [
+            part.certificate.rows
+            if isinstance(part.certificate, MarginCertificate)
+            else np.flatnonzero(inside_margin(problem, part))
+            for part, problem in zip(parts, problems, strict=True)
+        ]
         support = np.unique(np.concatenate(supports))
         details = {"support": support, "support_vectors": design.take(support)[:, int(design.virtual) :]}
     return Fitted(
@@ -102,13 +107,6 @@ def _fit_problem(
         soft = SOFT_OPTIONS._replace(keep_iterates=options.keep_iterates)
         problem = replace(problem, loss=SquaredHinge(), penalty=make_penalty(SOFT_STRENGTH, 0.0))
         return fit_svm(problem, soft, watch), f"a soft margin instead: {overlap}"
-
-
-def _support(part: FitResult, problem: Problem) -> Ints:
-    """Return the indices of a halfspace's support vectors."""
-    if isinstance(part.certificate, MarginCertificate):
-        return part.certificate.rows
-    return np.flatnonzero(inside_margin(problem, part))
 
 
 def fit_halfspace(problem: Problem, options: MarginOptions, watch: Watch | None = None) -> FitResult:

@@ -132,17 +132,14 @@ def candidates(problem: Problem) -> Sequence[Solver]:
     else:
         smooth = (NewtonCG(), LBFGS()) if size <= FACTORED else (NewtonCG(),)
     dual: tuple[Solver, ...] = (DualCoordinate(),)
+    # for many columns under a smooth penalty, others are faster
+    coordinate = (Coordinate(),) if not problem.penalty.smooth or columns <= FACTORED else ()
     if columns > FACTORED and problem.penalty.quadratic and not _is_slow_in_dual(problem):
-        return (*dual, *smooth, *_coordinate(problem))
+        return (*dual, *smooth, *coordinate)
     if columns <= FACTORED and not problem.loss.has_curvature:
         interior_first = rows * columns**2 <= INTERIOR_WORK or _is_slow_in_dual(problem)
         dual = (InteriorPoint(), *dual) if interior_first else (*dual, InteriorPoint())
-    return (*smooth, *dual, *_coordinate(problem))
-
-
-def _coordinate(problem: Problem) -> tuple[Solver, ...]:
-    """Return coordinate descent, except for many columns under a smooth penalty, where others are faster."""
-    return (Coordinate(),) if not problem.penalty.smooth or problem.design.shape[1] <= FACTORED else ()
+    return (*smooth, *dual, *coordinate)
 
 
 def _is_slow_in_dual(problem: Problem) -> bool:
