@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from separatrix.reports import plot
     from separatrix.reports.compare import compare
     from separatrix.reports.report import report
-    from separatrix.selection.path import strength_from, strength_to
+    from separatrix.selection import strength_from, strength_to
     from separatrix.separability.check import check_separability
     from separatrix.separability.lift import lift
     from separatrix.separability.margin import MistakeBound, mistake_bound
@@ -163,7 +163,7 @@ _NAMES = {
     "numerics": "cross_entropy entropy logit sigmoid softmax",
     "reports.compare": "compare",
     "reports.report": "report",
-    "selection.path": "strength_from strength_to",
+    "selection": "strength_from strength_to",
     "separability.check": "check_separability",
     "separability.lift": "lift",
     "separability.margin": "MistakeBound mistake_bound",

@@ -33,7 +33,7 @@ from separatrix.fit.labels import Classes, find_classes, real_targets
 from separatrix.fit.result import FitResult, Trace
 from separatrix.inference.refused import Inference
 from separatrix.model.decision_rule import DecisionRule, linear_scores
-from separatrix.selection.cross_validation import CrossValidation
+from separatrix.selection import CrossValidation
 from separatrix.theory.halfspace import Halfspace
 
 # Accepted input of every estimator, as options of scikit-learn's `validate_data`.

@@ -32,7 +32,7 @@ from separatrix.inference.refused import Inference
 from separatrix.inference.table import InferenceTable
 from separatrix.losses.base import Loss
 from separatrix.problem import Problem
-from separatrix.selection.cross_validation import CrossValidation
+from separatrix.selection import CrossValidation
 from separatrix.solvers.base import Solver
 from separatrix.solvers.gradient import Gradient
 from separatrix.solvers.stochastic import Stochastic

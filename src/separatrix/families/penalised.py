@@ -25,8 +25,7 @@ from separatrix.inference.eligibility import Refusal
 from separatrix.inference.refused import RefusedInference
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.selection.cross_validation import CrossValidation, assign_folds, cross_validate
-from separatrix.selection.path import Path
+from separatrix.selection import CrossValidation, Path, assign_folds, cross_validate
 
 
 class ScaledRows(NamedTuple):

@@ -11,7 +11,7 @@ from separatrix.arrays import Bools
 from separatrix.design.encode.encoding import Encoding
 from separatrix.families.base import TrainingRows
 from separatrix.model.target import ColumnOptions, labelled_rows, training_rows
-from separatrix.selection.cross_validation import assign_folds
+from separatrix.selection import assign_folds
 from separatrix.tables.source import TableSource
 
 

@@ -36,7 +36,7 @@ from separatrix.model.provenance import describe_data
 from separatrix.model.record import LEVEL, Model, Predictions, build_model, join_predictions, require_one_predictor
 from separatrix.model.storage import EncodedRows, OpenStorage, Storage, dask_table
 from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, open_rows, training_rows
-from separatrix.selection.cross_validation import assign_folds
+from separatrix.selection import assign_folds
 from separatrix.tables.source import TableSource
 
 Evaluation = ClassifierEvaluation | RegressorEvaluation

@@ -38,8 +38,7 @@ from separatrix.reports.display import (
     short,
     styled,
 )
-from separatrix.selection.cross_validation import CrossValidation
-from separatrix.selection.path import Path
+from separatrix.selection import CrossValidation, Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
