@@ -40,7 +40,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,8 @@ LEAST_L1_RATIO = 1e-3  # replaces l1_ratio 0 in the grid, since no strength make
 STALLED_STEPS = 3
 CACHED = ("total_weight", "penalty_weights", "least_scale")  # properties of a problem independent of its penalty
 StrengthChoice = Literal["one_standard_error", "best"]
+# A fit on a path: coefficients, status, and objective, gap, relative gap and passes.
+_Point = tuple[Floats, Status, tuple[float, float, float, float]]
 
 
 @dataclass(frozen=True)
@@ -101,15 +103,6 @@ class Path:
         return self.coefs[:, int(self.virtual) :]
 
 
-class _Point(NamedTuple):
-    coef: Floats
-    objective: float
-    gap: float
-    relative_gap: float
-    passes: float
-    status: Status
-
-
 def trace_path(
     problem: Problem,
     l1_ratio: float = 1.0,
@@ -133,18 +126,17 @@ def trace_path(
     """
     problem, centre = problem.centred()
     grid = strength_grid([problem], l1_ratio, strengths, ratio)
-    points = _trace(problem, l1_ratio, grid, options)
-    missed = [point for point in points if point.status is not Status.OPTIMAL]
+    iterates, statuses, numbers = zip(*_trace(problem, l1_ratio, grid, options), strict=True)
+    coefs = np.array([shift_intercept(coef, centre, -1.0) for coef in iterates])
+    objectives, gaps, relative_gaps, passes = np.array(numbers).T
+    missed = [gap for gap, status in zip(relative_gaps, statuses, strict=True) if status is not Status.OPTIMAL]
     if missed:
-        worst = max(point.relative_gap for point in missed)
         warnings.warn(
-            f"{len(missed)} of {len(points)} strengths stopped before tol={options.tol:g}: the worst relative gap is"
-            f" {worst:.2g}; raise max_passes or tol",
+            f"{len(missed)} of {len(grid)} strengths stopped before tol={options.tol:g}: the worst relative gap is"
+            f" {max(missed):.2g}; raise max_passes or tol",
             ConvergenceWarning,
             stacklevel=2,
         )
-    coefs = np.array([shift_intercept(point.coef, centre, -1.0) for point in points])
-    objectives, gaps, relative_gaps, passes = np.array([point[1:5] for point in points]).T
     return Path(
         l1_ratio=l1_ratio,
         strengths=grid,
@@ -154,7 +146,7 @@ def trace_path(
         relative_gaps=relative_gaps,
         active=np.array([np.count_nonzero(coef[problem.penalty_weights > 0.0]) for coef in coefs]),
         passes=passes,
-        statuses=tuple(point.status for point in points),
+        statuses=statuses,
         names=tuple(problem.design.names),
         virtual=problem.design.virtual,
     )
@@ -248,18 +240,18 @@ def _trace(problem: Problem, l1_ratio: float, grid: Floats, options: ConvexOptio
     )
     points: list[_Point] = []
     for place, strength in enumerate(grid):
-        coefs = [point.coef for point in points[-2 if by_coordinate else -1 :]]
+        coefs = [coef for coef, *_ in points[-2 if by_coordinate else -1 :]]
         start = _extrapolate(coefs, grid[max(0, place - 2) : place + 1])
         penalised = replace(problem, penalty=make_penalty(strength, l1_ratio))
         vars(penalised).update({name: getattr(problem, name) for name in CACHED})
         if by_coordinate and not penalised.penalty.smooth:
             end = run(penalised, solver, rules, start=start)
             value, gap, relative_gap = (end.facts[name] for name in ("objective", "excess", "relative_excess"))
-            points.append(_Point(end.coef, value, gap, relative_gap, end.passes, end.status))
+            points.append((end.coef, end.status, (value, gap, relative_gap, end.passes)))
         else:
             fit = fit_convex(penalised, options, start=start)
             bound, walk = fit.bound, fit.walk
-            points.append(_Point(fit.coef, bound.primal, bound.gap, bound.relative_gap, walk.passes, walk.status))
+            points.append((fit.coef, walk.status, (bound.primal, bound.gap, bound.relative_gap, walk.passes)))
     return points
 
 

@@ -38,7 +38,8 @@ from separatrix.theory.halfspace import Halfspace
 
 # Accepted input of every estimator, as options of scikit-learn's `validate_data`.
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
-DETAILS = ("kernel", "support", "support_vectors", "dual_coef")  # of a fit that are attributes, if it has them
+# Details of a fit that are attributes, if it has them.
+DETAILS = ("kernel", "support", "support_vectors", "dual_coef", "means", "variances")
 SMALL_COPY = 2**26  # bytes, up to which a column-major array is copied
 
 

@@ -229,7 +229,7 @@ def _target(left: Any, frame: Any) -> NDArray[Any]:
     (factor,) = left[0].factors
     if factor.expr in frame.columns:
         return np.asarray(frame[factor.expr])
-    columns = _without_constant(_materialise(left, frame), None)
+    columns = _materialise(left, frame)
     if columns.shape[1] != 1:
         raise OptionError(f"the target {factor.expr} makes {columns.shape[1]} columns; give one that makes 1")
     return np.asarray(columns.iloc[:, 0], dtype=np.float64)
@@ -237,9 +237,8 @@ def _target(left: Any, frame: Any) -> NDArray[Any]:
 
 def _without_constant(matrix: Any, spec: Any) -> Any:
     """Return a frame of floats without the constant column."""
-    indices = {} if spec is None else {str(term): places for term, places in spec.term_indices.items()}
-    columns = [place for place in range(matrix.shape[1]) if place not in indices.get("1", ())]
-    return matrix.iloc[:, columns].astype(np.float64)
+    columns = [place for term, places in spec.term_indices.items() if str(term) != "1" for place in places]
+    return matrix.iloc[:, sorted(columns)].astype(np.float64)
 
 
 def _plain(refusal: BaseException) -> str:

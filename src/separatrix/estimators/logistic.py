@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Self, overload
 
-import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -206,12 +205,5 @@ class GaussianGenerativeClassifier(GenerativeOptions, WeightedFit, ProbabilityMi
     Reference: Efron, The efficiency of logistic regression compared to normal discriminant analysis (1975).
     """
 
-    @property
-    def means_(self) -> Floats:
-        """The means of the columns in each class, (K, p)."""
-        return np.asarray(self.result_.provenance["means"])
-
-    @property
-    def variances_(self) -> Floats:
-        """The variances of the columns within the classes, (p,)."""
-        return np.asarray(self.result_.provenance["variances"])
+    means_: Floats
+    variances_: Floats

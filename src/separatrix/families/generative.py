@@ -30,7 +30,9 @@ def fit(rows: TrainingRows, options: GenerativeOptions, watch: Watch | None = No
     weighted = weigh(rows.ordered(options.positive), intercept=True)
     result = fit_generative(weighted.design, weighted.class_targets, options.priors, weighted.weights)
     link: Link = "softmax" if len(weighted.labels) > 2 else "sigmoid"
-    return Fitted(options, result, weighted.class_targets.values, link=link, no_inference=NO_INFERENCE)
+    details = {name: np.asarray(result.provenance[name]) for name in ("means", "variances")}
+    classes = weighted.class_targets.values
+    return Fitted(options, result, classes, link=link, no_inference=NO_INFERENCE, details=details)
 
 
 def fit_generative(design: Design, classes: Classes, priors: Any = None, weights: Floats | None = None) -> FitResult:

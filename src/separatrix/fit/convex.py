@@ -65,17 +65,10 @@ Stop = Literal["gap", "gradient", "change"]
 GOALS = {"gradient": "the next step has length", "change": "the last step changed a coefficient by at most"}
 
 
-class Choice(NamedTuple):
-    """A solver, and the reason for it in a sentence."""
-
-    solver: Solver
-    reason: str
-
-
-def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[Choice]:
-    """Return the candidates whose needs the problem meets, in order; a NeedsError gives every reason if none does."""
+def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[tuple[Solver, str]]:
+    """Return the candidates whose needs the problem meets, each with its reason; a NeedsError if there is none."""
     refusals: list[str] = []
-    choices: list[Choice] = []
+    choices: list[tuple[Solver, str]] = []
     for solver in candidates:
         try:
             check_needs(solver, problem)
@@ -83,7 +76,7 @@ def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[Choice]:
             refusals.append(str(refusal))
         else:
             others = f"; {' '.join(refusals)}" if refusals else ""
-            choices.append(Choice(solver, f"{type(solver).__name__} fits the {problem.loss.name} loss{others}"))
+            choices.append((solver, f"{type(solver).__name__} fits the {problem.loss.name} loss{others}"))
     if not choices:
         raise NeedsError(f"no solver fits: {' '.join(refusals)}")
     return choices
@@ -165,7 +158,7 @@ def fit_convex(
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             if options.solver is not None:
-                solved = fit.solve(Choice(options.solver, f"{type(options.solver).__name__} was asked for"), start)
+                solved = fit.solve(options.solver, f"{type(options.solver).__name__} was asked for", start)
             else:
                 solved = fit.solve_with_any(candidates(problem), start)
     except (ValueError, np.linalg.LinAlgError):
@@ -203,24 +196,23 @@ class _Fit:
 
     def solve_with_any(self, solvers: Sequence[Solver], start: Floats | None) -> ConvexFit:
         """Solve with the first suitable solver; if it stalls or is slow above the tolerance, with the next one."""
-        choice, *others = suitable(self.problem, solvers)
+        (first, reason), *others = suitable(self.problem, solvers)
         uninterrupted = not others or self.problem.loss.quadratic  # an interruption would restart conjugate gradients
-        fit = self.solve(choice, start, patience=math.inf if uninterrupted else PATIENCE)
+        fit = self.solve(first, reason, start, patience=math.inf if uninterrupted else PATIENCE)
         for place, (solver, _) in enumerate(others, 1):
             done = fit.walk.status.reached_goal or fit.walk.status is Status.INTERRUPTED
             if done or fit.walk.passes >= self.options.max_passes:
                 break
-            gap = f"a relative gap of {fit.bound.relative_gap:.2g}"
-            choice = Choice(solver, f"{fit.reason}, then {type(solver).__name__} from {gap}")
+            reason = f"{fit.reason}, then {type(solver).__name__} from a relative gap of {fit.bound.relative_gap:.2g}"
             patience = PATIENCE if place < len(others) else math.inf
-            fit = _better(fit, self.solve(choice, fit.coef, previous=fit.walk, patience=patience))
+            fit = _better(fit, self.solve(solver, reason, fit.coef, previous=fit.walk, patience=patience))
         return fit
 
     def solve(
-        self, choice: Choice, start: Floats | None, *, previous: Run | None = None, patience: float = math.inf
+        self, solver: Solver, reason: str, start: Floats | None, previous: Run | None = None, patience: float = math.inf
     ) -> ConvexFit:
         """Run one solver; `previous` is the run that it continues."""
-        options, confirm, (solver, reason) = self.options, _GapCheck(self.problem, self.options.tol), choice
+        options, confirm = self.options, _GapCheck(self.problem, self.options.tol)
         passes_left = options.max_passes - (previous.passes if previous else 0.0)
         rules, kept = self._rules(solver, min(passes_left, patience)), options.keep_iterates
         end = run(self.problem, solver, rules, start=start, watch=self.watch, confirm=confirm, keep_iterates=kept)

@@ -56,10 +56,6 @@ class Aliases(NamedTuple):
             {int(self.retained[k]): float(column[k]) for k in np.flatnonzero(column)} for column in self.shares.T
         )
 
-    def not_estimable(self) -> Indices:
-        """Return the columns whose coefficients are not identified: the aliased ones, and those they are made of."""
-        return np.concatenate([self.aliased, self.retained[self.shares.any(axis=1)]])
-
 
 def find_aliases(triangle: Floats, rows: int) -> Aliases:
     """Return the aliases of the columns of a triangle (p, p), each compared with those before it."""
@@ -186,7 +182,7 @@ def _all_columns(solved: _Solved, problem: Problem) -> LeastSquaresFit:
     basic, inverse, estimable = np.zeros(width), np.zeros((width, width)), np.ones(width, dtype=np.bool_)
     basic[aliases.retained] = solved.coef
     inverse[np.ix_(aliases.retained, aliases.retained)] = solved.inverse
-    estimable[aliases.not_estimable()] = False
+    estimable[aliases.aliased] = estimable[aliases.retained[aliases.shares.any(axis=1)]] = False
     return LeastSquaresFit(
         coef=least_norm(basic, aliases, problem.design.virtual),
         basic_coef=basic,
