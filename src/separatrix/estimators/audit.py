@@ -30,10 +30,7 @@ from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.families.base import class_weights
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.labels import find_classes
-from separatrix.losses.base import Loss
-from separatrix.losses.margin import Hinge, Logistic, PerceptronLoss, SquaredHinge
-from separatrix.losses.softmax import Softmax
-from separatrix.losses.squared import Squared
+from separatrix.losses import Hinge, Logistic, Loss, PerceptronLoss, Softmax, Squared, SquaredHinge
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.separability.check import check_separability

@@ -140,6 +140,9 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
     checked: Any  # of the options that every estimator inherits
     n_features_in_: int
     n_iter_: int
+    classes_: NDArray[Any]
+    coef_: Floats
+    intercept_: Any
     _fitted: Fitted
     _counts_steps = False  # whether `n_iter_` is the number of steps, not of passes over the rows
 
@@ -202,6 +205,12 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
     def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
         """Store a fit, and warn if it was stopped early or the classes are not as it needs them."""
         self._fitted, result = fitted, fitted.result
+        if fitted.classes is None:
+            self.coef_, self.intercept_ = result.coef, float(result.intercept)
+        else:
+            self.classes_, self.intercept_ = fitted.classes, fitted.intercept
+            if "dual_coef" not in fitted.details:
+                self.coef_ = fitted.coef
         for name in DETAILS:
             if name in fitted.details:
                 setattr(self, f"{name}_", fitted.details[name])
@@ -212,9 +221,9 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
             n_iter = max(part.facts["visits"] / part.facts["rows"] for part in parts)
         self.n_iter_ = max(1, math.ceil(round(result.passes) if n_iter is None else n_iter))
         for message in fitted.warnings:
-            warnings.warn(message, SeparationWarning, stacklevel=4)  # over the subclass and fit
+            warnings.warn(message, SeparationWarning, stacklevel=3)  # over fit
         if not result.status.reached_goal:
-            warnings.warn(result.message, ConvergenceWarning, stacklevel=4)
+            warnings.warn(result.message, ConvergenceWarning, stacklevel=3)
         return self
 
 
@@ -237,11 +246,11 @@ class UnweightedFit(LinearModel):
 class ScoreClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
     """A classifier by scores: by the sign of one, or by the highest of one per class."""
 
-    classes_: NDArray[Any]
-
     def decision_function(self, X: Any) -> Floats:
         """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
-        raise NotImplementedError
+        check_is_fitted(self)
+        scores = self._scores(X)
+        return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row."""
@@ -263,9 +272,6 @@ class ScoreClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # sc
 class LinearClassifier(ScoreClassifier):
     """A classifier by linear scores."""
 
-    coef_: Floats
-    intercept_: Floats
-
     @property
     def halfspace_(self) -> Halfspace:
         """The fitted halfspace of a binary classifier, for distances and the like."""
@@ -273,12 +279,6 @@ class LinearClassifier(ScoreClassifier):
         if len(self.classes_) > 2:
             raise AttributeError(f"{len(self.classes_)} classes have a halfspace each: see result_.parts")
         return Halfspace(self.coef_[0], float(self.intercept_[0]), self.fitted_.tie)
-
-    def decision_function(self, X: Any) -> Floats:
-        """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
-        check_is_fitted(self)
-        scores = self._scores(X)
-        return scores.ravel() if len(self.classes_) == 2 else scores
 
     def _partial_rows(self, X: Any, y: Any, classes: Sequence[Any] | None) -> tuple[TrainingRows, bool]:
         """Return validated rows of a partial fit, whose classes are those of the first one, and whether it is that."""
@@ -293,11 +293,6 @@ class LinearClassifier(ScoreClassifier):
         known = np.sort(self.classes_)
         codes = Classes(known, np.searchsorted(known, labels))
         return TrainingRows(rows, labels, codes, None, named_columns(self)), first
-
-    def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
-        assert fitted.classes is not None  # a classification
-        self.classes_, self.coef_, self.intercept_ = fitted.classes, fitted.coef, fitted.intercept
-        return super()._keep(fitted, n_iter)
 
 
 class ProbabilityMixin:
@@ -320,9 +315,6 @@ class ProbabilityMixin:
 class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
     """A regressor by a linear score."""
 
-    coef_: Floats
-    intercept_: float
-
     def predict(self, X: Any) -> Floats:
         """Return the score w·x + b of each row, (n,)."""
         check_is_fitted(self)
@@ -332,7 +324,3 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # sci
         """Return validated rows with their targets and weights."""
         rows, y = checked_rows_and_targets(self, X, y, numeric=True)
         return TrainingRows(rows, real_targets(y), weights=self._weights(sample_weight, X), names=named_columns(self))
-
-    def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
-        self.coef_, self.intercept_ = fitted.result.coef, float(fitted.result.intercept)
-        return super()._keep(fitted, n_iter)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from separatrix.arrays import Floats, Ints
 from separatrix.design.build import as_array
@@ -13,7 +12,7 @@ from separatrix.design.kernel_matrix import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel, Precomputed
 from separatrix.estimators.base import ScoreClassifier, UnweightedFit, WeightedFit, checked_rows
 from separatrix.estimators.margin import widest_margins
-from separatrix.families.base import Fitted, pair_votes
+from separatrix.families.base import pair_votes
 from separatrix.families.options import KernelPerceptronOptions, KernelSVMOptions
 
 
@@ -25,28 +24,18 @@ class KernelClassifier(ScoreClassifier):
     support_: Ints
     support_vectors_: Any
     dual_coef_: Floats
-    intercept_: Floats
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
         return tags
 
-    def decision_function(self, X: Any) -> Floats:
-        """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
-        check_is_fitted(self)
+    def _scores(self, X: Any) -> Floats:
         X = by_rows(checked_rows(self, as_array(X)))
         scores = kernel_scores(self.kernel_, X, self.support_vectors_, self.support_, self.dual_coef_)
         scores += self.intercept_
-        if len(self.classes_) == 2:
-            return scores.ravel()
-        one_vs_one = getattr(self, "multiclass", None) == "one_vs_one"
-        return pair_votes(scores, len(self.classes_)) if one_vs_one else scores
-
-    def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
-        assert fitted.classes is not None  # a classification
-        self.classes_, self.intercept_ = fitted.classes, fitted.intercept
-        return super()._keep(fitted, n_iter)
+        votes = len(self.classes_) > 2 and getattr(self, "multiclass", None) == "one_vs_one"
+        return pair_votes(scores, len(self.classes_)) if votes else scores
 
 
 class KernelPerceptron(KernelPerceptronOptions, UnweightedFit, KernelClassifier):

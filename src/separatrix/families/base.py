@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.design.base import Design
-from separatrix.design.build import divide_columns, make_design
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice, require_number
 from separatrix.families.options import ElasticNetOptions, Options, PenalisedOptions, require_weighted
 from separatrix.fit.convex import SOLVERS, ConvexOptions
@@ -82,10 +82,6 @@ class TrainingRows(ClassifiedRows):
     def design(self, intercept: bool) -> Design:
         """Return X as a design."""
         return make_design(self.X, intercept=intercept, names=None if self.names is None else list(self.names))
-
-    def divided(self, scales: Floats) -> TrainingRows:
-        """Return the rows with their columns divided by scales, stored as X is."""
-        return replace(self, X=divide_columns(self.X, scales))
 
     def ordered(self, positive: Any, reference: Any = None) -> TrainingRows:
         """Return the rows with the classes in the order of the scores."""

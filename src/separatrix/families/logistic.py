@@ -39,8 +39,7 @@ from separatrix.inference.likelihood import LikelihoodFit
 from separatrix.inference.logistic import LogisticModel
 from separatrix.inference.profile import FirthFit, fit_firth
 from separatrix.inference.refused import RefusedInference
-from separatrix.losses.margin import Logistic
-from separatrix.losses.softmax import Softmax
+from separatrix.losses import Logistic, Softmax
 from separatrix.problem import Problem
 from separatrix.separability.check import check_existence
 from separatrix.separability.existence import describe_divergence

@@ -42,8 +42,7 @@ from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Status
 from separatrix.fit.run import Run, Watch, run
-from separatrix.losses.margin import Logistic, PerceptronLoss, SquaredHinge
-from separatrix.losses.margin import ZeroOne as ZeroOneLoss
+from separatrix.losses import Logistic, PerceptronLoss, SquaredHinge, ZeroOne
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.separability.existence import check_signs, float_separator, overlap_error
@@ -159,7 +158,7 @@ def fit_zero_one(problem: Problem, options: ZeroOneOptions, watch: Watch | None 
         AtLeast("steps", options.max_steps, Status.MAX_STEPS),
     )
     solver = FewestMistakes(min(PROGRAM_SECONDS, options.time_limit))
-    task = Problem(rescaled, problem.y, ZeroOneLoss())
+    task = Problem(rescaled, problem.y, ZeroOne())
     walk = run(task, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
     state.coef = state.coef * scale
     certificate = _certify(problem, state)

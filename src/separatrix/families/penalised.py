@@ -17,6 +17,7 @@ from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Certificate, OneVsRestCertificate
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.design.base import Block, Design, add_each
+from separatrix.design.build import divide_columns
 from separatrix.errors import OptionError, counted, require_count
 from separatrix.families.base import Fitted, TrainingRows, convex_options
 from separatrix.families.options import ElasticNetOptions, SVMOptions
@@ -87,7 +88,7 @@ def scale_rows(rows: TrainingRows, scaling: str) -> ScaledRows:
     scales = standard_deviations(rows)
     if (scales == 1.0).all():
         return ScaledRows(rows, None)
-    return ScaledRows(rows.divided(scales), scales)
+    return ScaledRows(replace(rows, X=divide_columns(rows.X, scales)), scales)
 
 
 def standard_deviations(rows: TrainingRows) -> Floats:

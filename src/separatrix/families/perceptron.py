@@ -142,7 +142,7 @@ def fit_perceptron(
     )
     check = InfeasibilityCheck(solver, rule, rules)
     if options.on_overlap == "stop" and not partial:
-        solver, rules = check, check.rules
+        solver, rules = check, (rules[0], AtLeast("infeasible", 1, Status.INFEASIBLE), *rules[1:])
     walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
     certificate = _certify(problem, rule, state, walk, radius)
     voters = state.updates + 1 if options.keep == "vote" else 0
@@ -279,36 +279,14 @@ def _advice(certificate: MistakesCertificate | KernelMistakesCertificate, option
 
 
 class InfeasibilityCheck:
-    """Yields the steps of `solver` and checks separability once; `certificate` is the result, None before.
-
-    `updates` counts the updates before the check.
-    """
+    """Yields the steps of `solver` and checks separability once, with the result as `certificate` and `message`."""
 
     needs: ClassVar[Needs] = Needs()  # those of its solver are checked before the first step
 
     def __init__(self, solver: Solver, update_rule: UpdateRule, limits: Sequence[Rule]) -> None:
         self.solver, self.update_rule, self.limits = solver, update_rule, limits
         self.certificate: SeparabilityCertificate | None = None
-        self.infeasible = False
-        self.updates = 0
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The stopping rules: the limits, or as soon as no weights can be right on all rows."""
-        return (self.limits[0], AtLeast("infeasible", 1, Status.INFEASIBLE), *self.limits[1:])
-
-    @property
-    def message(self) -> str:
-        """The result of the check as a message; empty before."""
-        if self.certificate is None:
-            return ""
-        when = f"known after {counted(self.updates, 'update')}"
-        if self.infeasible and self.certificate.proof is not None:
-            support = counted(len(self.certificate.proof.places), "row")
-            return f"proved by {support} that cancel (verdict {self.certificate.verdict}), {when}"
-        if self.certificate.verdict == "undecided":
-            return f"whether a halfspace separates the rows could not be decided: {self.certificate.reason}"
-        return f"the rows are {VERDICT_PHRASES[self.certificate.verdict]}, {when}, so it may yet converge"
+        self.infeasible, self.message = False, ""
 
     def steps(self, problem: Problem, start: Any) -> Iterator[Step]:
         """Yield the steps of the solver, each with the facts `judged` and `infeasible`."""
@@ -318,17 +296,23 @@ class InfeasibilityCheck:
         due = (*self.limits, AtLeast("walked", -(-visits // n) if batch else visits, Status.MAX_PASSES))
         for step in self.solver.steps(problem, start):
             if self.certificate is None and first_met(due, step.facts) not in {None, Status.CONVERGED}:
-                self.updates = int(step.facts["updates"])
-                self.certificate = check_signs(problem.design, problem.y, problem.labels)
-                self.infeasible = self._is_infeasible(self.certificate, problem)
+                self._check(problem, f"known after {counted(int(step.facts['updates']), 'update')}")
             checked = {"judged": self.certificate is not None, "infeasible": self.infeasible}
             yield replace(step, facts={**step.facts, **checked})
 
-    def _is_infeasible(self, certificate: SeparabilityCertificate, problem: Problem) -> bool:
-        """Tell whether no weights can be right on every row by the update rule."""
-        if certificate.verdict != "quasi" or certificate.weights is None:
-            return certificate.verdict == "overlap"
-        codes = (problem.y > 0.0).astype(np.intp)
-        rays = Rays(problem.design, codes, 2)
-        zero_rows = rays.signs(certificate.weights, np.arange(len(codes))) == 0
-        return bool(self.update_rule.mistaken(np.zeros(int(zero_rows.sum())), problem.y[zero_rows]).any())
+    def _check(self, problem: Problem, when: str) -> None:
+        """Judge whether weights can be right on every row by the update rule."""
+        certificate = self.certificate = check_signs(problem.design, problem.y, problem.labels)
+        self.infeasible = certificate.verdict == "overlap"
+        if certificate.verdict == "quasi" and certificate.weights is not None:
+            rays = Rays(problem.design, (problem.y > 0.0).astype(np.intp), 2)
+            zero_rows = rays.signs(certificate.weights, np.arange(len(problem.y))) == 0
+            at_zero = self.update_rule.mistaken(np.zeros(int(zero_rows.sum())), problem.y[zero_rows])
+            self.infeasible = bool(at_zero.any())
+        if self.infeasible and certificate.proof is not None:
+            support = counted(len(certificate.proof.places), "row")
+            self.message = f"proved by {support} that cancel (verdict {certificate.verdict}), {when}"
+        elif certificate.verdict == "undecided":
+            self.message = f"whether a halfspace separates the rows could not be decided: {certificate.reason}"
+        else:
+            self.message = f"the rows are {VERDICT_PHRASES[certificate.verdict]}, {when}, so it may yet converge"
