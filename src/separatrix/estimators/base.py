@@ -138,6 +138,7 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
 
     fit_intercept: bool
     checked: Any  # of the options that every estimator inherits
+    _rows: Any  # of classifiers and regressors: validated rows with their targets and weights
     n_features_in_: int
     n_iter_: int
     classes_: NDArray[Any]
@@ -192,10 +193,6 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
         rows = as_row_source(X) or X
         checked = _check_sample_weight(vector_of(sample_weight), rows, dtype=np.float64, ensure_non_negative=True)
         return checked_weights(np.asarray(checked), self)
-
-    def _rows(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingRows:
-        """Return validated rows with their targets and weights."""
-        raise NotImplementedError
 
     def _scores(self, X: Any) -> Floats:
         """Return the scores of validated rows, (n, K), computed as a saved model computes them."""

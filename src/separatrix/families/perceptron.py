@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -79,13 +79,6 @@ def start_weights(start: Any, p: int, rng: np.random.Generator) -> Floats:
             " then one per column"
         )
     return weights
-
-
-class Ballot(NamedTuple):
-    """The voters of a voted perceptron: weights (T + 1, p), and the visits that each survived, (T + 1,)."""
-
-    weights: Floats
-    counts: Floats
 
 
 def fit(
@@ -196,16 +189,16 @@ def row_scores(design: Design, state: PerceptronState, tie: Tie) -> Floats:
     """Return the score of each row or, with keep="vote", the mean vote, weighted by the visits survived."""
     if state.keep != "vote":
         return design.matvec(state.kept())
-    return design.gather(_vote, Ballot(*state.ballot()), tie)
+    return design.gather(_vote, *state.ballot(), tie)
 
 
-def _vote(block: Block, ballot: Ballot, tie: Tie) -> Floats:
+def _vote(block: Block, weights: Floats, counts: Floats, tie: Tie) -> Floats:
     """Return the mean vote for the rows of a block, in batches of voters."""
     votes, voters = np.zeros(block.stop - block.start), max(1, VOTES_AT_ONCE // (block.stop - block.start))
-    for first in range(0, len(ballot.counts), voters):
+    for first in range(0, len(counts), voters):
         batch = slice(first, first + voters)
-        votes += predicted_signs(block.matvec(ballot.weights[batch].T), tie) @ ballot.counts[batch]
-    return np.asarray(votes / ballot.counts.sum())
+        votes += predicted_signs(block.matvec(weights[batch].T), tie) @ counts[batch]
+    return np.asarray(votes / counts.sum())
 
 
 def run_result(

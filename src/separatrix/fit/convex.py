@@ -168,23 +168,6 @@ def fit_convex(
     return replace(solved, coef=shift_intercept(solved.coef, centre, -1.0), walk=walk, centre=centre)
 
 
-def with_measured_objective(fit: ConvexFit, options: ConvexOptions) -> ConvexFit:
-    """Return the fit with the objective of its coefficients in the user's units.
-
-    Far from 0 the intercept's rounding error may increase the objective; if so, one pass measures it.
-    """
-    if not len(fit.centre):
-        return fit
-    largest = np.abs(fit.coef[1:]).reshape(len(fit.centre), -1).max(axis=1)
-    rounding = float(np.finfo(np.float64).eps) * float(np.abs(fit.centre) @ largest)
-    if rounding <= NEGLIGIBLE * max(abs(fit.bound.primal), fit.bound.scale):
-        return fit
-    primal = fit.walked.value(shift_intercept(fit.coef, fit.centre, 1.0))
-    bound = replace(fit.bound, primal=primal)
-    reached = fit.walk.status is not Status.OPTIMAL or bound.relative_gap <= options.tol
-    return replace(fit, bound=bound, walk=fit.walk if reached else replace(fit.walk, status=Status.STALLED))
-
-
 @dataclass
 class _Fit:
     """One fit: solvers in turn, within the passes allowed for all."""
@@ -205,7 +188,12 @@ class _Fit:
                 break
             reason = f"{fit.reason}, then {type(solver).__name__} from a relative gap of {fit.bound.relative_gap:.2g}"
             patience = PATIENCE if place < len(others) else math.inf
-            fit = _better(fit, self.solve(solver, reason, fit.coef, previous=fit.walk, patience=patience))
+            later = self.solve(solver, reason, fit.coef, previous=fit.walk, patience=patience)
+            cost = later.walk
+            if not cost.status.reached_goal and later.bound.gap >= fit.bound.gap:  # the earlier coefficients are better
+                walk = replace(fit.walk, passes=cost.passes, seconds=cost.seconds, status=cost.status)
+                later = replace(fit, walk=walk, reason=reason)
+            fit = later
         return fit
 
     def solve(
@@ -254,15 +242,6 @@ class _Fit:
         return bool(worse and end.steps["rate"].max() > solver.limit(self.problem))
 
 
-def _better(first: ConvexFit, second: ConvexFit) -> ConvexFit:
-    """Return the one of two consecutive fits with the smaller gap, at the cost of both."""
-    if second.walk.status.reached_goal or second.bound.gap < first.bound.gap:
-        return second
-    cost = second.walk
-    walk = replace(first.walk, passes=cost.passes, seconds=cost.seconds, status=cost.status)
-    return replace(first, walk=walk, reason=second.reason)
-
-
 @dataclass
 class _GapCheck:
     """Computes the gap when the solver's estimate is within the tolerance, and confirms or rejects the end.
@@ -301,7 +280,7 @@ def linear_result(
     problem: Problem, fit: ConvexFit, options: ConvexOptions, provenance: Mapping[str, Any] | None = None
 ) -> FitResult:
     """Return the result of a fit: coef (p,) and a scalar intercept, or (K, p) and (K,) for a softmax."""
-    fit = with_measured_objective(fit, options)
+    fit = _with_measured_objective(fit, options.tol) if len(fit.centre) else fit
     design, virtual = problem.design, int(problem.design.virtual)
     coef = fit.coef
     intercept = coef[0] if virtual else np.zeros(coef.shape[1:])
@@ -320,6 +299,17 @@ def linear_result(
         facts={"gap": fit.bound.gap, "relative_gap": fit.bound.relative_gap, "rows": design.shape[0]},
         provenance={"names": list(design.names), "solver": fit.reason, **problem.penalty.options, **(provenance or {})},
     )
+
+
+def _with_measured_objective(fit: ConvexFit, tol: float) -> ConvexFit:
+    """Return the fit with the objective in the user's units, measured in one pass if rounding may have increased it."""
+    largest = np.abs(fit.coef[1:]).reshape(len(fit.centre), -1).max(axis=1)
+    rounding = float(np.finfo(np.float64).eps) * float(np.abs(fit.centre) @ largest)
+    if rounding <= NEGLIGIBLE * max(abs(fit.bound.primal), fit.bound.scale):
+        return fit
+    bound = replace(fit.bound, primal=fit.walked.value(shift_intercept(fit.coef, fit.centre, 1.0)))
+    missed = fit.walk.status is Status.OPTIMAL and bound.relative_gap > tol
+    return replace(fit, bound=bound, walk=replace(fit.walk, status=Status.STALLED) if missed else fit.walk)
 
 
 def _message(fit: ConvexFit, options: ConvexOptions) -> str:
