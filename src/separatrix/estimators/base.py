@@ -284,9 +284,8 @@ class LinearClassifier(ScoreClassifier):
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
             row = int(np.flatnonzero(unknown)[0])
-            raise DataError(
-                f"row {row} has label {labels[row].item()!r}, which is not among classes {self.classes_.tolist()}"
-            )
+            label = labels[row].item()
+            raise DataError(f"row {row} has label {label!r}, which is not among classes {self.classes_.tolist()}")
         known = np.sort(self.classes_)
         codes = Classes(known, np.searchsorted(known, labels))
         return TrainingRows(rows, labels, codes, None, named_columns(self)), first

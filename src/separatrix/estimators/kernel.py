@@ -119,5 +119,5 @@ class KernelSVM(KernelSVMOptions, WeightedFit, KernelClassifier):
     def predict_proba(self) -> Any:
         """Not available: scores of a support vector machine are no log-odds."""
         raise AttributeError(
-            "KernelSVM has scores but no probabilities; to have them, use sklearn.calibration.CalibratedClassifierCV"
+            "KernelSVM has no probabilities; to have them, use sklearn.calibration.CalibratedClassifierCV"
         )

@@ -93,15 +93,13 @@ def order_classes(classes: Classes, positive: Any, reference: Any = None) -> Cla
 
     For two classes the reference is the one that is not positive. A class that does not occur is refused.
     """
-    second = class_index("positive", positive, classes)
-    first = class_index("reference_class", reference, classes)
-    if second is not None and len(classes.values) > 2:
-        raise OptionError(
-            f"positive={positive!r} chooses between two classes, but there are {len(classes.values)}; leave it out"
-        )
+    first, second = class_index("reference_class", reference, classes), class_index("positive", positive, classes)
+    count = len(classes.values)
+    if second is not None and count > 2:
+        raise OptionError(f"positive={positive!r} chooses between two classes, but there are {count}; leave it out")
     if first is not None and first == second:
         raise OptionError(f"positive and reference_class are both {positive!r}; of two classes give one of them")
-    flipped = len(classes.values) == 2 and (second == 0 or first == 1)
+    flipped = count == 2 and (second == 0 or first == 1)
     return Classes(classes.values[::-1], 1 - classes.codes) if flipped else classes
 
 
@@ -171,10 +169,8 @@ def checked_weights(weights: Floats | None, options: Options) -> Floats | None:
     require_weighted(options)
     if getattr(options, "weight_kind", "precision") == "frequency" and (weights % 1.0).any():
         row = int(np.flatnonzero(weights % 1.0)[0])
-        raise DataError(
-            f"sample_weight has {weights[row]:g} in row {row}, which is no number of repetitions; give whole"
-            ' numbers, or weight_kind="precision"'
-        )
+        remedy = 'give whole numbers, or weight_kind="precision"'
+        raise DataError(f"sample_weight has {weights[row]:g} in row {row}, which is no number of repetitions; {remedy}")
     return weights
 
 
@@ -201,9 +197,7 @@ def class_weights(class_weight: Any, classes: Classes, weights: Floats | None) -
     else:
         raise OptionError(f'class_weight={class_weight!r} is not known; give None, "balanced", or a weight by class')
     if not (np.isfinite(values).all() and (values >= 0.0).all()):
-        raise OptionError(
-            f"class_weight={class_weight!r} has numbers below 0 or not finite; give weights of at least 0"
-        )
+        raise OptionError(f"class_weight={class_weight!r} has numbers below 0 or not finite; give others")
     return dict(zip(plain, values.tolist(), strict=True))
 
 

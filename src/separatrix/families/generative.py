@@ -71,7 +71,6 @@ def fit_generative(design: Design, classes: Classes, priors: Any = None, weights
 def _checked_priors(priors: Any, classes: list[Any]) -> Floats:
     values = np.asarray(priors, dtype=np.float64)
     if values.shape != (len(classes),) or not (values > 0.0).all() or abs(float(values.sum()) - 1.0) > PRIORS_TOLERANCE:
-        raise OptionError(
-            f"priors={values.tolist()} must be {len(classes)} numbers above 0 that sum to 1, for the classes {classes}"
-        )
+        needed = f"{len(classes)} numbers above 0 that sum to 1, for the classes {classes}"
+        raise OptionError(f"priors={values.tolist()} must be {needed}")
     return np.asarray(values / values.sum())

@@ -323,9 +323,7 @@ class SVMOptions(PenalisedOptions, ClassWeightOptions, family="svm", title="Supp
 
     def check(self) -> None:
         if self.loss == "hinge" and self.solver in ("gradient", "stochastic"):
-            raise OptionError(
-                f'solver={self.solver!r} needs a smooth loss; give loss="squared_hinge" or another solver'
-            )
+            raise OptionError(f'solver={self.solver!r} needs a smooth loss; give loss="squared_hinge"')
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -373,10 +371,7 @@ class LMSOptions(InterceptOptions, ScalingOptions, family="lms", title="Least me
 
     def check(self) -> None:
         if self.update == "batch" and (self.schedule, self.order, self.keep) != ("constant", "cyclic", "last"):
-            raise OptionError(
-                "schedule, order and keep are for update='stochastic': a batch step sees all rows at once,"
-                " and converges at a constant rate"
-            )
+            raise OptionError("schedule, order and keep are for update='stochastic', not for batches of all rows")
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

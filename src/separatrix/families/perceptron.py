@@ -74,10 +74,8 @@ def start_weights(start: Any, p: int, rng: np.random.Generator) -> Floats:
     except (TypeError, ValueError):
         raise OptionError(f"start={start!r} is not numbers; give {p} of them") from None
     if weights.shape != (p,) or not (np.abs(weights) <= LARGEST_RATE).all():
-        raise OptionError(
-            f"start has {weights.size} numbers, but {p} finite ones are needed: the intercept's first (if fitted),"
-            " then one per column"
-        )
+        needed = f"{p} finite ones are needed: the intercept's first (if fitted), then one per column"
+        raise OptionError(f"start has {weights.size} numbers, but {needed}")
     return weights
 
 
