@@ -13,7 +13,6 @@ separability, and a Gram matrix for the rank.
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -248,22 +247,18 @@ def _scikit_learn(model: Any, y: NDArray[Any], weights: Floats | None) -> PeerMo
 Objective = tuple[Loss, float, float, bool]  # loss, strength, l1_ratio, whether the intercept is penalised
 
 
-def _strength_of_c(model: Any, total: float) -> float:
-    return 0.0 if math.isinf(model.C) else 1.0 / (total * float(model.C))
-
-
 def _logistic(model: Any, total: float) -> Objective:
     liblinear, penalty = model.solver == "liblinear", getattr(model, "penalty", "deprecated")
     mixed = float(getattr(model, "l1_ratio", None) or 0.0)
     ratio = {"l1": 1.0, "elasticnet": mixed, "deprecated": mixed}.get(penalty, 0.0)
-    strength = 0.0 if penalty is None else _strength_of_c(model, total)
+    strength = 0.0 if penalty is None else 1.0 / (total * float(model.C))
     loss = Softmax() if len(model.classes_) > 2 and not liblinear else Logistic()
     return (loss, strength, ratio, liblinear and bool(model.fit_intercept) and strength > 0.0)
 
 
 def _linear_svc(model: Any, total: float) -> Objective:
     loss: Loss = Hinge() if model.loss == "hinge" else SquaredHinge()
-    return loss, _strength_of_c(model, total), float(model.penalty == "l1"), bool(model.fit_intercept)
+    return loss, 1.0 / (total * float(model.C)), float(model.penalty == "l1"), bool(model.fit_intercept)
 
 
 def _sgd(model: Any, total: float) -> Objective:  # noqa: ARG001  # its alpha is the strength

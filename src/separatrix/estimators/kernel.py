@@ -70,12 +70,10 @@ class KernelPerceptron(KernelPerceptronOptions, UnweightedFit, KernelClassifier)
 
     @property
     def n_updates_(self) -> int:
-        """The number of updates over all classes."""
         return int(self.fitted_.result.facts["updates"])
 
     @property
     def alpha_(self) -> Floats:
-        """The absolute coefficient of each training row: at rate 1, its number of updates."""
         return np.asarray(np.abs(self.fitted_.result.coef))
 
 
@@ -94,7 +92,7 @@ class KernelSVM(KernelSVMOptions, WeightedFit, KernelClassifier):
     support_, support_vectors_ : indices and features of the support vectors of all fits
     dual_coef_, intercept_ : yα of each, (fits, support), and (fits,): one fit for two classes, else K or K(K − 1)/2
     kernel_ : the kernel with all its parameters
-    margin_ : the widest margin of each fit, if hard
+    margin_ : the widest margin of each fit, NaN for a soft margin
     result_, certificate_, trace_ : status and gap; the evidence, which `verify(X, y)` re-checks; the convergence
 
     Examples
@@ -112,7 +110,6 @@ class KernelSVM(KernelSVMOptions, WeightedFit, KernelClassifier):
 
     @property
     def margin_(self) -> Any:
-        """The widest margin in the feature space: a number, or one per fit; NaN for a soft margin."""
         return widest_margins(self.fitted_.result)
 
     @property

@@ -88,17 +88,14 @@ class LogisticRegression(LogisticOptions, ProbabilityMixin, LinearClassifier):
 
     @property
     def existence_(self) -> list[SeparabilityCertificate] | None:
-        """At strength 0 the certificates of separability, one per fit; None with a penalty."""
         return self._logistic().existence
 
     @property
     def limits_(self) -> list[dict[str, float]] | None:
-        """At strength 0 the limit of each coefficient by name, one dictionary per fit; None with a penalty."""
         return self._logistic().limits
 
     @property
     def firth_(self) -> FirthFit | None:
-        """The bias-reduced fit and its profile-likelihood intervals, if it was needed."""
         return self._logistic().firth
 
     def summary(self, covariance: str = "classical", groups: Any = None, level: float = 0.95) -> InferenceTable:

@@ -23,10 +23,6 @@ from separatrix.model.decision_rule import DecisionRule, linear_scores
 LINEAR = ("coef_", "intercept_")  # of linear classifiers, joined to be scored in one product
 
 
-def _has_probabilities(self: OneVsRest) -> bool:
-    return hasattr(self.estimator, "predict_proba")
-
-
 class OneVsRest(FitAttributes, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """One-vs-rest classification by any binary classifier of this library.
 
@@ -107,7 +103,7 @@ class OneVsRest(FitAttributes, ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             return np.asarray(self.classes_[self.estimators_[0].predict(X).astype(np.intp)])
         return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
+    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, (n, K): those of the classifiers, normalised to sum to 1."""
         scores, fitted = self.decision_function(X), self.fitted_

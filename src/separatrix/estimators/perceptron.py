@@ -52,7 +52,6 @@ class Perceptron(PerceptronOptions, UnweightedFit, LinearClassifier):
 
     @property
     def n_updates_(self) -> int:
-        """The number of updates over all classes."""
         return int(self.result_.facts["updates"])
 
     @property

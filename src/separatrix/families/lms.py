@@ -147,15 +147,12 @@ def _message(walk: Run, options: LMSOptions, rate: float, limits: RateLimits, ga
     above = f"objective {objective:.6g}, {excess} above least squares"
     if walk.status is Status.CONVERGED:
         return f"converged {after}: {above}"
-    return f"stopped {after}: {above}; {_advice(walk, options, limits)}"
-
-
-def _advice(walk: Run, options: LMSOptions, limits: RateLimits) -> str:
+    advice = "raise max_passes, or standardise the columns"
     if options.update == "stochastic" and options.schedule == "constant":
-        return Stochastic(keep=options.keep).remedy
-    if walk.status is Status.STALLED:
-        return "floats can go no further"
-    if options.update == "batch" and limits.least > 0.0:
+        advice = Stochastic(keep=options.keep).remedy
+    elif walk.status is Status.STALLED:
+        advice = "floats can go no further"
+    elif options.update == "batch" and limits.least > 0.0:
         ratio = f"the eigenvalues of XᵗX/n differ by a factor of {limits.largest / limits.least:.2g}"
-        return f"{ratio}, and it takes about as many passes; standardise the columns, or raise max_passes"
-    return "raise max_passes, or standardise the columns"
+        advice = f"{ratio}, and it takes about as many passes; standardise the columns, or raise max_passes"
+    return f"stopped {after}: {above}; {advice}"

@@ -149,7 +149,10 @@ def fit_zero_one(problem: Problem, options: ZeroOneOptions, watch: Watch | None 
     """Search for the halfspace with the fewest mistakes on rows of signs ±1."""
     design = problem.design
     row_radius(design)
-    rescaled, scale = _rescaled(design)
+    virtual = int(design.virtual)
+    values = design.take(np.arange(design.shape[0]))[:, virtual:]
+    factors = np.ldexp(1.0, -np.frexp(np.abs(values).max(axis=0))[1])  # powers of 2, so that units do not matter
+    rescaled, scale = make_design(values * factors, intercept=design.virtual), np.append(np.ones(virtual), factors)
     state = FewestMistakesState(_start(rescaled, problem.y))
     rules = (
         AtMost("gap", 0, Status.OPTIMAL),
@@ -165,7 +168,6 @@ def fit_zero_one(problem: Problem, options: ZeroOneOptions, watch: Watch | None 
     status = walk.status
     if status is Status.OPTIMAL and certificate.lower < certificate.upper:
         status = Status.STALLED
-    virtual = int(design.virtual)
     return FitResult(
         coef=state.coef[virtual:],
         intercept=np.asarray(state.coef[0] if virtual else 0.0),
@@ -180,14 +182,6 @@ def fit_zero_one(problem: Problem, options: ZeroOneOptions, watch: Watch | None 
         | {"subsystems": len(state.subsystems), "rows": design.shape[0]},
         provenance={"names": list(design.names), "time_limit": options.time_limit, "max_steps": options.max_steps},
     )
-
-
-def _rescaled(design: Design) -> tuple[Design, Floats]:
-    """Return the design with each column scaled by a power of 2, so that units do not matter, and the factors."""
-    virtual = int(design.virtual)
-    values = design.take(np.arange(design.shape[0]))[:, virtual:]
-    factors = np.ldexp(1.0, -np.frexp(np.abs(values).max(axis=0))[1])
-    return make_design(values * factors, intercept=design.virtual), np.append(np.ones(virtual), factors)
 
 
 def _start(design: Design, signs: Floats) -> Floats:

@@ -43,6 +43,7 @@ from separatrix.separability.margin import Separator, find_separator
 from separatrix.solvers.base import Needs, Solver, Step, check_needs
 from separatrix.solvers.perceptron import VOTE_BYTES, BatchPerceptron, PerceptronSolver, PerceptronState
 
+AnyMistakes = MistakesCertificate | KernelMistakesCertificate
 VERDICT_PHRASES = {"separable": "separable", "quasi": "separable but for some that may score 0"}
 CHECK_PASSES = 10  # by then a run has cost about as much as the check,
 CHECK_VISITS = 2_000  # of few rows, so that keep="best" has seen good weights
@@ -200,12 +201,7 @@ def _vote(block: Block, weights: Floats, counts: Floats, tie: Tie) -> Floats:
 
 
 def run_result(
-    problem: Problem,
-    scores: Floats,
-    options: VisitOptions,
-    state: Any,
-    walk: Run,
-    certificate: MistakesCertificate | KernelMistakesCertificate,
+    problem: Problem, scores: Floats, options: VisitOptions, state: Any, walk: Run, certificate: AnyMistakes
 ) -> FitResult:
     """Return the result of a mistake-driven run, given the scores of all rows or of a sample."""
     coef, design, virtual = state.kept(), problem.design, int(problem.design.virtual)
@@ -225,13 +221,7 @@ def run_result(
     )
 
 
-def _message(
-    status: Status,
-    options: VisitOptions,
-    state: Any,
-    certificate: MistakesCertificate | KernelMistakesCertificate,
-    wrong: Bools,
-) -> str:
+def _message(status: Status, options: VisitOptions, state: Any, certificate: AnyMistakes, wrong: Bools) -> str:
     """Return how a run ended; `wrong` says which of the rows scored, perhaps a sample of all, are mistakes."""
     rows = certificate.n_rows if isinstance(certificate, MistakesCertificate) else certificate.shape[0]
     scored = f"{counted(len(wrong), 'row')}{'' if len(wrong) == rows else ' sampled'}"
@@ -253,20 +243,17 @@ def _message(
         Status.MEMORY_CAP: f"the {VOTE_BYTES // 2**20} MiB that a vote may store",
     }
     condition = "reached the margin" if options.margin > 0.0 else "was right"
-    advice = "use keep='average', which stores none" if status is Status.MEMORY_CAP else _advice(certificate, options)
-    return f"stopped at {limits[status]} before every row {condition}: {errors}; {advice}"
-
-
-def _advice(certificate: MistakesCertificate | KernelMistakesCertificate, options: VisitOptions) -> str:
-    if certificate.bound is not None and math.isfinite(certificate.bound):
-        return (
+    space = "function of this kernel's space" if isinstance(certificate, KernelMistakesCertificate) else "halfspace"
+    better = "; keep='best' or 'average' stops at a good one" if state.keep == "last" else ""
+    advice = f"if no {space} separates the rows, more updates cannot help{better}"
+    if status is Status.MEMORY_CAP:
+        advice = "use keep='average', which stores none"
+    elif certificate.bound is not None and math.isfinite(certificate.bound):
+        advice = (
             f"a separator of margin {certificate.margin:.3g} exists, so it would converge within"
             f" {certificate.bound:.3g} updates: raise the limit, or rescale the columns to widen the margin"
         )
-    space = "function of this kernel's space" if isinstance(certificate, KernelMistakesCertificate) else "halfspace"
-    keep = getattr(options, "keep", "last")
-    better = "; keep='best' or 'average' stops at a good one" if keep == "last" else ""
-    return f"if no {space} separates the rows, more updates cannot help{better}"
+    return f"stopped at {limits[status]} before every row {condition}: {errors}; {advice}"
 
 
 class InfeasibilityCheck:

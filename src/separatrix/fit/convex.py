@@ -207,11 +207,9 @@ class _Fit:
         if isinstance(solver, Descent) and self._has_diverged(solver, end):
             origin = self.problem.zero_coef() if start is None else start
             end = replace(end, status=Status.DIVERGED, coef=origin)
-        bound = (
-            DualBound(end.facts["objective"], 0.0, self.problem.least_scale)
-            if end.status is Status.SEPARATED
-            else confirm.bound_at(end)
-        )
+        bound = DualBound(end.facts["objective"], 0.0, self.problem.least_scale)
+        if end.status is not Status.SEPARATED:
+            bound = confirm.bound_at(end)
         if bound.relative_gap <= options.tol and options.stop == "gap" and end.status is not Status.DIVERGED:
             end = replace(end, status=Status.OPTIMAL)
         if previous is not None:
@@ -222,13 +220,11 @@ class _Fit:
         """Return the stopping rules; a goal that is not the gap needs a descent at a rate."""
         tol, stop = self.options.tol, self.options.stop
         goal = AtMost("relative_excess", tol * POLISH.get(type(solver), 1.0), Status.OPTIMAL)
-        diverging: tuple[Rule, ...] = ()
-        if isinstance(solver, Descent):
-            diverging = (AtLeast("rises", solver.most_rises, Status.DIVERGED),)
         if stop != "gap":
             goal = AtMost(STOPPING_FACTS[stop], tol, Status.CONVERGED)
         limits = (AtLeast("stalled", 2, Status.STALLED), AtLeast("passes", most_passes, Status.MAX_PASSES))
-        return (*diverging, *self.extra_rules, goal, *limits)
+        rules = (*self.extra_rules, goal, *limits)
+        return (AtLeast("rises", solver.most_rises, Status.DIVERGED), *rules) if isinstance(solver, Descent) else rules
 
     def _has_diverged(self, solver: Descent, end: Run) -> bool:
         """Tell whether a descent diverged: by its objective, or at the limit by ending above its start and above 0's.
