@@ -197,7 +197,7 @@ def class_weights(class_weight: Any, classes: Classes, weights: Floats | None) -
     else:
         raise OptionError(f'class_weight={class_weight!r} is not known; give None, "balanced", or a weight by class')
     if not (np.isfinite(values).all() and (values >= 0.0).all()):
-        raise OptionError(f"class_weight={class_weight!r} has numbers below 0 or not finite; give others")
+        raise OptionError(f"class_weight={class_weight!r} is below 0 or not finite; give weights of at least 0")
     return dict(zip(plain, values.tolist(), strict=True))
 
 

@@ -77,5 +77,5 @@ def real_targets(y: Any, name: str = "y") -> Floats:
         raise DataError(f"{value} (NaN, inf and squares that overflow are refused); {remedy}")
     largest = float(np.abs(targets).max(initial=0.0))
     if 0.0 < largest < SMALLEST:
-        raise DataError(f"{name} is nowhere larger than {largest:g}, and its squares vanish; multiply all by 1e130")
+        raise DataError(f"{name} is nowhere larger than {largest:g}, and its squares vanish; multiply all by a number")
     return targets
