@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from separatrix.reports import plot as plot
     from separatrix.reports.compare import compare as compare
     from separatrix.reports.report import report as report
-    from separatrix.selection.path import strength_from as strength_from
-    from separatrix.selection.path import strength_to as strength_to
+    from separatrix.selection import strength_from as strength_from
+    from separatrix.selection import strength_to as strength_to
     from separatrix.separability.check import check_separability as check_separability
     from separatrix.separability.lift import lift as lift
     from separatrix.separability.margin import MistakeBound as MistakeBound
@@ -111,7 +111,7 @@ _NAMES = {
     "numerics": "cross_entropy entropy logit sigmoid softmax",
     "reports.compare": "compare",
     "reports.report": "report",
-    "selection.path": "strength_from strength_to",
+    "selection": "strength_from strength_to",
     "separability.check": "check_separability",
     "separability.lift": "lift",
     "separability.margin": "MistakeBound mistake_bound",

@@ -23,7 +23,7 @@ from separatrix.families.options import Task
 from separatrix.fit.labels import Classes, real_targets
 from separatrix.model.storage import EncodedRows, Storage
 from separatrix.numerics import distinct
-from separatrix.selection.cross_validation import assign_folds
+from separatrix.selection import assign_folds
 from separatrix.tables.demos import DEMO_PREFIX
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table

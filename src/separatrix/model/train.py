@@ -30,7 +30,7 @@ from separatrix.model.predictions import Predictions, join_predictions, require_
 from separatrix.model.record import Model, build_model, describe_data, require_one_predictor
 from separatrix.model.storage import EncodedRows, Storage, dask_table
 from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, open_rows, training_rows
-from separatrix.selection.cross_validation import assign_folds
+from separatrix.selection import assign_folds
 from separatrix.tables.table import TableSource
 
 

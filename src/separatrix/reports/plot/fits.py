@@ -21,8 +21,7 @@ from separatrix.fit.result import FitResult
 from separatrix.inference.table import InferenceTable, Term, estimates_only_table
 from separatrix.reports import display as look
 from separatrix.reports.display import Display
-from separatrix.selection.cross_validation import CrossValidation
-from separatrix.selection.path import Path
+from separatrix.selection import CrossValidation, Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
