@@ -9,7 +9,7 @@ import numpy as np
 
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.inference.prediction import Covariance
-from separatrix.model.decision_rule import DecisionRule
+from separatrix.model.predictions import DecisionRule
 from separatrix.model.record import Model
 from separatrix.tables.table import Column, Table, category_column
 

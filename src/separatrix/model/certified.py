@@ -30,7 +30,7 @@ from separatrix.design.kernel_matrix import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel
 from separatrix.errors import OptionError, counted
 from separatrix.model.adopt import arrays_of, as_model, open_for, rows_of, table_model
-from separatrix.model.decision_rule import KernelExpansion
+from separatrix.model.predictions import KernelExpansion
 from separatrix.model.record import Model, data_digest
 from separatrix.model.storage import Storage
 from separatrix.tables.table import TableSource

@@ -325,7 +325,7 @@ def test_a_file_is_written_whole_or_not_at_all(model: Model, tmp_path: Path, mon
     assert [entry.name for entry in tmp_path.iterdir()] == ["model.json"]
     with pytest.raises(OptionError, match="is no file that could be replaced"):
         save_model(model, tmp_path)
-    with pytest.raises(OptionError, match="cannot be written: No such file or directory"):
+    with pytest.raises(OptionError, match="cannot be written: there is no folder"):
         save_model(model, tmp_path / "no" / "model.json")
 
 
