@@ -11,6 +11,7 @@ The fields of a dataclass are the keys of its object: all of them, and no others
     Mapping[str, A]                 an object with any keys; with `int`, whose keys are whole numbers
     A | B, A | None                 the first of these that takes the value
     Annotated[A | B, Tag("kind")]   one of several dataclasses, told apart by a field
+    Callable                        the name of a function
     Any                             any JSON with finite numbers
 
 A field with `init=False` is derived from the others: it is written, and checked when read. The metadata `key` is its
@@ -180,7 +181,9 @@ def _reader(kind: Any) -> Reader:
 
 
 def _reader_of_parts(origin: Any, parts: tuple[Any, ...], items: Items | None) -> Reader:
-    """Return the function that reads values of a union, a tuple or a mapping."""
+    """Return the function that reads values of a union, a tuple, a mapping or a function."""
+    if origin is Callable:
+        return partial(_read_scalar, str, None)
     inner = [_reader(part) for part in parts if part not in {NoneType, Ellipsis}]
     if origin in {Union, UnionType}:
         return partial(_read_union, inner, NoneType in parts)

@@ -18,10 +18,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.codec import Items, Range, Shape, parse_json, plain, read, read_bytes, write, wrong
+from separatrix.codec import Items, Range, Shape, parse_json, plain, read, read_bytes, read_object, write, wrong
 from separatrix.design.encode.encoding import AnyColumn, Encoding, Missing, Omitted
 from separatrix.errors import ModelFileError
-from separatrix.families.options import Task
+from separatrix.families.options import FAMILIES, Task
 from separatrix.files import write_atomically
 from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import InferenceTable
@@ -105,8 +105,12 @@ class ModelFile:
         if matrix is not None and (len(matrix) != width + 1 or (np.diag(matrix) < 0.0).any()):
             raise ValueError(f"covariance.matrix is no covariance of {width + 1} coefficients")
         read(tuple[SourceColumn, ...], self.data.get("columns", ()), "data.columns")
-        for key in ("kind", "verdict", "claim"):
-            read(str, (self.certificate or dict.fromkeys([key], "")).get(key), f"certificate.{key}")
+        if self.estimator in FAMILIES:
+            given = {key: value for key, value in self.options.items() if key != "scales"}
+            read_object(FAMILIES[self.estimator], given, given, "options")
+        if self.certificate is not None:
+            for key in ("kind", "verdict", "claim"):
+                read(str, self.certificate.get(key), f"certificate.{key}")
         values = {name: getattr(self, name) for name in SHARED}
         values["coef"] = self.coef if len(self.coef) else np.empty((0, width))
         values["kernel"] = self.kernel.as_sparse() if self.kernel and self.encoding.sparse else self.kernel
