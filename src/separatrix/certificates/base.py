@@ -6,7 +6,8 @@ A certificate is plain data. Its JSON has the keys
     data            the rows that it is about: how many, of which columns, labels and weights (`Data`)
     statement       the numbers that it asserts
     witness         the numbers that prove them
-    parts           statement and witness of each class against the rest, or of each pair of classes
+    parts           statement and witness of each class against the rest, or of each pair of classes; with its kind, if
+                    that of the whole is "mixed"
     verdict, claim  the statement in words
 
 Only the root has `data`; what a part is about follows from its place. `verify` sees the data of the caller in one place
@@ -34,6 +35,7 @@ from separatrix.errors import CertificateError, DataError, ModelFileError, did_y
 FORMAT = 2
 OPTIMAL_GAP = 1e-6  # by definition: coefficients with a relative gap up to here are called optimal
 STATED = "stated"
+MIXED = "mixed"  # the kind, or the verdict, of parts that differ
 Outcome = Literal["proved", "not proved", "beyond limits", "nothing claimed"]
 T = TypeVar("T")
 Stated = Annotated[T, STATED]  # a number of the statement; the other fields are the witness
@@ -275,52 +277,70 @@ def _read(values: Mapping[str, Any]) -> Certificate:
     if type(given["format"]) is not int or given["format"] != FORMAT:
         raise FormatError(f" is {given['format']!r:.40}; this release reads {FORMAT}", ".format")
     kind = given["kind"]
-    if not isinstance(kind, str) or kind not in _MODULES:
-        raise FormatError(f" is {kind!r:.40}, an unknown kind{did_you_mean(str(kind), _MODULES)}", ".kind")
-    import_module(f"separatrix.certificates.{_MODULES[kind]}")
+    if kind != MIXED:
+        _class_of(kind)
     data = read(Data, given["data"], ".data")
     groups = {"statement": given["statement"], "witness": given["witness"]}
     certificate: Certificate
     if data.scheme is None:
         if given["parts"] != []:
             raise FormatError(" are given, where the data have no scheme of several classes", ".parts")
-        certificate = _KINDS[kind].from_groups(data, groups)
+        certificate = _class_of(kind).from_groups(data, groups)
     else:
         if groups != {"statement": None, "witness": None}:
             raise FormatError(" is not null, where the parts have the statements", ".statement")
-        certificate = _read_parts(_KINDS[kind], data, given["parts"])
+        certificate = _read_parts(kind, data, given["parts"])
     for name in ("verdict", "claim"):
         if given[name] != getattr(certificate, name):
             raise FormatError(" does not follow from the statement; the file was altered", f".{name}")
     return certificate
 
 
-def _read_parts(kind: type[Certificate], data: Data, parts: Any) -> PartsCertificate:
+def _class_of(kind: Any, place: str = "") -> type[Certificate]:
+    """Return the class of a kind; an unknown one raises a FormatError."""
+    if not isinstance(kind, str) or kind not in _MODULES:
+        raise FormatError(f" is {kind!r:.40}, an unknown kind{did_you_mean(str(kind), _MODULES)}", f"{place}.kind")
+    import_module(f"separatrix.certificates.{_MODULES[kind]}")
+    return _KINDS[kind]
+
+
+def _read_parts(kind: str, data: Data, parts: Any) -> PartsCertificate:
+    """Read parts of one kind or, where that is 'mixed', parts that have a kind each."""
     if not isinstance(parts, list) or len(parts) != data.n_parts:
         raise FormatError(f" must be a list of {data.n_parts}, by the labels and the scheme of the data", ".parts")
-    own = [kind.from_groups(data.part(k), part, f".parts[{k}]") for k, part in enumerate(parts)]
-    return PartsCertificate(data=data, parts=tuple(own))
+    own = []
+    for k, part in enumerate(parts):
+        place, groups = f".parts[{k}]", read(dict[str, Any], part, f".parts[{k}]")
+        part_kind = groups.get("kind") if kind == MIXED else kind
+        groups = {key: value for key, value in groups.items() if kind != MIXED or key != "kind"}
+        own.append(_class_of(part_kind, place).from_groups(data.part(k), groups, place))
+    certificate = PartsCertificate(data=data, parts=tuple(own))
+    if certificate.kind != kind:
+        raise FormatError(f" is {kind!r}, but all parts are of the kind {certificate.kind!r}", ".kind")
+    return certificate
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartsCertificate(Certificate):
-    """A certificate of one kind for each class against the rest, or for each pair of classes; all parts are claimed.
+    """A certificate for each class against the rest, or for each pair of classes; all parts are claimed.
 
-    `data` has the scheme and the labels in the order of the parts; those of a part follow from its place.
+    `data` has the scheme and the labels in the order of the parts; those of a part follow from its place. Fits that end
+    in different ways, such as a hard and a soft margin, have parts of different kinds.
     """
 
     parts: tuple[Certificate, ...]
 
     def __post_init__(self) -> None:
-        if len(self.parts) != self.data.n_parts or len({type(part) for part in self.parts}) != 1:
-            raise ValueError(f"{self.data.n_parts} parts of one kind are needed; there are {len(self.parts)}")
+        if len(self.parts) != self.data.n_parts:
+            raise ValueError(f"{self.data.n_parts} parts are needed; there are {len(self.parts)}")
         if any(part.data != self.data.part(k) for k, part in enumerate(self.parts)):
             raise ValueError("a part is about other data than its place says")
 
     @property
     def kind(self) -> str:  # type: ignore[override]  # that of the parts
-        """The kind of the parts."""
-        return self.parts[0].kind
+        """The kind of all parts, or 'mixed'."""
+        kinds = {part.kind for part in self.parts}
+        return kinds.pop() if len(kinds) == 1 else MIXED
 
     @property
     def claim(self) -> str:
@@ -331,7 +351,7 @@ class PartsCertificate(Certificate):
     def verdict(self) -> str:
         """The verdict that all parts have, or 'mixed'."""
         verdicts = {part.verdict for part in self.parts}
-        return verdicts.pop() if len(verdicts) == 1 else "mixed"
+        return verdicts.pop() if len(verdicts) == 1 else MIXED
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         for k, part in enumerate(self.parts):
@@ -362,7 +382,8 @@ class PartsCertificate(Certificate):
         return {"statement": None, "witness": None}
 
     def to_dict(self) -> dict[str, Any]:
-        return {**super().to_dict(), "parts": [part.groups() for part in self.parts]}
+        parts = [{"kind": part.kind, **part.groups()} if self.kind == MIXED else part.groups() for part in self.parts]
+        return {**super().to_dict(), "parts": parts}
 
     def certified(self) -> CertifiedCoef | None:
         """Return one score per class, if every class against the rest has certified coefficients."""

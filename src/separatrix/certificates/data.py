@@ -31,6 +31,7 @@ from separatrix.design.build import (
     RowSource,
     as_row_source,
     column_names,
+    largest_entry,
     make_design,
     map_rows,
     masked_rows,
@@ -198,13 +199,20 @@ class MatchedRows:
         return cls(data, None, (signs > 0.0).astype(np.intp), np.zeros(0), given=design)
 
     @cached_property
-    def design(self) -> Design:
+    def finite_design(self) -> Design:
         """The rows as a design, with the intercept of the data; entries that are not finite raise a DataError."""
         if self.given is not None:
             return self.given
         design = make_design(self.X, intercept=self.data.intercept, names=self.data.names[int(self.data.intercept) :])
         require_finite(design)
         return design
+
+    @cached_property
+    def design(self) -> Design:
+        """The same design, for checks with products of entries; numbers whose square overflows raise a DataError."""
+        if self.given is None:
+            row_radius(self.finite_design)
+        return self.finite_design
 
     @property
     def signs(self) -> Floats:
@@ -367,8 +375,9 @@ def mapped_rows(X: Any, feature_map: FeatureMap) -> Any:
 
 
 def require_finite(design: Design) -> None:
-    """Raise a DataError that names the entry if one is NaN or infinite, or so large that its square overflows."""
-    row_radius(design)
+    """Raise a DataError that names the entry if one is NaN or infinite."""
+    if not np.isfinite(largest_entry(design)):
+        row_radius(design)
 
 
 def data_of(
