@@ -365,6 +365,8 @@ def _masked(data: Data, X: Any, mask: Bools) -> Any:
     """Return the rows in a mask; of a kernel matrix also only their columns."""
     if isinstance(data.kernel, Precomputed):
         return select_rows(data.kernel, by_rows(X), np.flatnonzero(mask))
+    if isinstance(X, MappedRows):
+        return X._replace(X=masked_rows(X.X, mask))
     return masked_rows(X, mask)
 
 

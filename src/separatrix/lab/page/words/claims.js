@@ -49,8 +49,8 @@ export function marginClaim({ lower, upper }) {
  */
 
 /** Return the verdict on a run. @param {RunStatement} statement */
-export function mistakesVerdict({ bound, updates }) {
-  if (bound === null) return "no separator known";
+export function mistakesVerdict({ margin, bound, updates }) {
+  if (bound === null) return margin === null ? "no separator known" : "no bound known";
   return updates <= bound ? "within bound" : "bound broken";
 }
 
@@ -59,9 +59,11 @@ export function mistakesClaim(data, statement, start) {
   const { radius, margin, bound, updates, converged } = statement;
   const end = converged ? "; no row is a mistake at its last weights" : "";
   const run = `${counted(updates, "update")} on rows within radius ${general(radius, 6)}${end}${absent(data)}`;
-  if (bound === null || margin === null) return `${run}; no separator is known, so there is no bound`;
+  if (margin === null) return `${run}; no separator is known, so there is no bound`;
+  const separator = `${run}; a separator of margin γ = ${general(margin, 6)}`;
+  if (bound === null) return `${separator} is too narrow for a bound with rounding`;
   const formula = isTextbook(statement, start) ? "(R/γ)² = " : "";
-  return `${run}; a separator of margin γ = ${general(margin, 6)} allows at most ${formula}${general(bound, 6)} updates`;
+  return `${separator} allows at most ${formula}${general(bound, 6)} updates`;
 }
 
 /** Tell whether the bound is (R/γ)². @param {RunStatement} statement @param {ArrayLike<number>} start */
