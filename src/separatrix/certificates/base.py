@@ -6,8 +6,8 @@ A certificate is plain data. Its JSON has the keys
     data            the rows that it is about: how many, of which columns, labels and weights (`Data`)
     statement       the numbers that it asserts
     witness         the numbers that prove them
-    parts           statement and witness of each class against the rest, or of each pair of classes; with its kind, if
-                    that of the whole is "mixed"
+    parts           statement and witness of each class against the rest, or of each pair of classes; and the kind, if
+                    they are not all of one
     verdict, claim  the statement in words
 
 Only the root has `data`; what a part is about follows from its place. `verify` sees the data of the caller in one place
@@ -35,7 +35,6 @@ from separatrix.errors import CertificateError, DataError, ModelFileError, did_y
 FORMAT = 2
 OPTIMAL_GAP = 1e-6  # by definition: coefficients with a relative gap up to here are called optimal
 STATED = "stated"
-MIXED = "mixed"  # the kind, or the verdict, of parts that differ
 Outcome = Literal["proved", "not proved", "beyond limits", "nothing claimed"]
 T = TypeVar("T")
 Stated = Annotated[T, STATED]  # a number of the statement; the other fields are the witness
@@ -196,7 +195,7 @@ class Certificate(ABC):
     @classmethod
     def _read_groups(cls, data: Data, groups: Any) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        given = read(dict[str, Any], groups)
+        given = read(dict[str, dict[str, Any]], groups)
         if set(given) != {"statement", "witness"}:
             raise FormatError(f" has the keys {sorted(given)}; statement and witness are needed")
         for group in ("statement", "witness"):
@@ -243,6 +242,7 @@ _MODULES = {
     "zero-one": "fewest_mistakes",
 }
 _KINDS: dict[str, type[Certificate]] = {}
+MIXED = "mixed"  # the kind of parts of different kinds, which name theirs
 KEYS = ("format", "kind", "data", "statement", "witness", "parts", "verdict", "claim")
 
 
@@ -276,16 +276,14 @@ def _read(values: Mapping[str, Any]) -> Certificate:
             raise FormatError(" is missing" if key in KEYS else " is unknown", f".{key}")
     if type(given["format"]) is not int or given["format"] != FORMAT:
         raise FormatError(f" is {given['format']!r:.40}; this release reads {FORMAT}", ".format")
-    kind = given["kind"]
-    if kind != MIXED:
-        _class_of(kind)
+    kind = None if given["kind"] == MIXED else _kind(given["kind"], ".kind")
     data = read(Data, given["data"], ".data")
     groups = {"statement": given["statement"], "witness": given["witness"]}
     certificate: Certificate
     if data.scheme is None:
         if given["parts"] != []:
             raise FormatError(" are given, where the data have no scheme of several classes", ".parts")
-        certificate = _class_of(kind).from_groups(data, groups)
+        certificate = (kind or _kind(MIXED, ".kind")).from_groups(data, groups)
     else:
         if groups != {"statement": None, "witness": None}:
             raise FormatError(" is not null, where the parts have the statements", ".statement")
@@ -296,27 +294,27 @@ def _read(values: Mapping[str, Any]) -> Certificate:
     return certificate
 
 
-def _class_of(kind: Any, place: str = "") -> type[Certificate]:
-    """Return the class of a kind; an unknown one raises a FormatError."""
-    if not isinstance(kind, str) or kind not in _MODULES:
-        raise FormatError(f" is {kind!r:.40}, an unknown kind{did_you_mean(str(kind), _MODULES)}", f"{place}.kind")
-    import_module(f"separatrix.certificates.{_MODULES[kind]}")
-    return _KINDS[kind]
+def _kind(name: Any, place: str) -> type[Certificate]:
+    """Return the class of a kind."""
+    if not isinstance(name, str) or name not in _MODULES:
+        raise FormatError(f" is {name!r:.40}, an unknown kind{did_you_mean(str(name), _MODULES)}", place)
+    import_module(f"separatrix.certificates.{_MODULES[name]}")
+    return _KINDS[name]
 
 
-def _read_parts(kind: str, data: Data, parts: Any) -> PartsCertificate:
-    """Read parts of one kind or, where that is 'mixed', parts that have a kind each."""
+def _read_parts(kind: type[Certificate] | None, data: Data, parts: Any) -> PartsCertificate:
+    """Return the certificate of parts of one kind or, if it is None, of parts that name their kinds."""
     if not isinstance(parts, list) or len(parts) != data.n_parts:
         raise FormatError(f" must be a list of {data.n_parts}, by the labels and the scheme of the data", ".parts")
-    own = []
+    own: list[Certificate] = []
     for k, part in enumerate(parts):
-        place, groups = f".parts[{k}]", read(dict[str, Any], part, f".parts[{k}]")
-        part_kind = groups.get("kind") if kind == MIXED else kind
-        groups = {key: value for key, value in groups.items() if kind != MIXED or key != "kind"}
-        own.append(_class_of(part_kind, place).from_groups(data.part(k), groups, place))
+        place = f".parts[{k}]"
+        groups = dict(read(dict[str, Any], part, place))
+        own_kind = _kind(groups.pop("kind", None), f"{place}.kind") if kind is None else kind
+        own.append(own_kind.from_groups(data.part(k), groups, place))
     certificate = PartsCertificate(data=data, parts=tuple(own))
-    if certificate.kind != kind:
-        raise FormatError(f" is {kind!r}, but all parts are of the kind {certificate.kind!r}", ".kind")
+    if kind is None and certificate.kind != MIXED:
+        raise FormatError(f" is {MIXED!r}, where all parts are of one kind", ".kind")
     return certificate
 
 
@@ -324,8 +322,8 @@ def _read_parts(kind: str, data: Data, parts: Any) -> PartsCertificate:
 class PartsCertificate(Certificate):
     """A certificate for each class against the rest, or for each pair of classes; all parts are claimed.
 
-    `data` has the scheme and the labels in the order of the parts; those of a part follow from its place. Fits that end
-    in different ways, such as a hard and a soft margin, have parts of different kinds.
+    `data` has the scheme and the labels in the order of the parts; those of a part follow from its place. Parts of
+    different kinds, such as the widest margin of one class and a soft margin of another, have their kinds in the file.
     """
 
     parts: tuple[Certificate, ...]
@@ -338,7 +336,7 @@ class PartsCertificate(Certificate):
 
     @property
     def kind(self) -> str:  # type: ignore[override]  # that of the parts
-        """The kind of all parts, or 'mixed'."""
+        """The kind that all parts have, or 'mixed'."""
         kinds = {part.kind for part in self.parts}
         return kinds.pop() if len(kinds) == 1 else MIXED
 
@@ -351,7 +349,7 @@ class PartsCertificate(Certificate):
     def verdict(self) -> str:
         """The verdict that all parts have, or 'mixed'."""
         verdicts = {part.verdict for part in self.parts}
-        return verdicts.pop() if len(verdicts) == 1 else MIXED
+        return verdicts.pop() if len(verdicts) == 1 else "mixed"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         for k, part in enumerate(self.parts):
@@ -382,7 +380,8 @@ class PartsCertificate(Certificate):
         return {"statement": None, "witness": None}
 
     def to_dict(self) -> dict[str, Any]:
-        parts = [{"kind": part.kind, **part.groups()} if self.kind == MIXED else part.groups() for part in self.parts]
+        named = self.kind == MIXED
+        parts = [{"kind": part.kind, **part.groups()} if named else part.groups() for part in self.parts]
         return {**super().to_dict(), "parts": parts}
 
     def certified(self) -> CertifiedCoef | None:

@@ -36,6 +36,7 @@ from separatrix.design.build import (
     map_rows,
     masked_rows,
     row_radius,
+    with_intercept,
 )
 from separatrix.design.kernel_matrix import by_rows, select_rows
 from separatrix.design.kernels import AnyKernel, Precomputed
@@ -43,7 +44,7 @@ from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import AnyMap, FeatureMap
 from separatrix.errors import DataError, counted
 
-Label = bool | int | float | str
+Label = str | int | float | bool
 Task = Literal["numbers", "two", "several", "rest"]
 Scheme = Literal["one-vs-rest", "pairs"]
 Whole = Annotated[int, Range(0, MAX_WHOLE)]
@@ -109,7 +110,7 @@ class Data:
         """The names of the columns of the design: after the map, the intercept first."""
         names = column_names(self.width, self.columns)
         names = names if self.map is None else self.map.names(names)
-        return ("intercept", *names) if self.intercept else names
+        return tuple(with_intercept(names, self.intercept))
 
     @property
     def n_counted(self) -> int:
@@ -210,7 +211,7 @@ class MatchedRows:
     @cached_property
     def design(self) -> Design:
         """The same design, for checks with products of entries; numbers whose square overflows raise a DataError."""
-        if self.given is None:
+        if self.given is None and self.data.task != "numbers":  # sums of squares are scaled
             row_radius(self.finite_design)
         return self.finite_design
 
@@ -378,7 +379,7 @@ def mapped_rows(X: Any, feature_map: FeatureMap) -> Any:
 
 def require_finite(design: Design) -> None:
     """Raise a DataError that names the entry if one is NaN or infinite."""
-    if not np.isfinite(largest_entry(design)):
+    if not math.isfinite(largest_entry(design)):
         row_radius(design)
 
 
