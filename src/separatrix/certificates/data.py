@@ -29,6 +29,7 @@ from separatrix.codec import MAX_WHOLE, Items, Range
 from separatrix.design.base import Design
 from separatrix.design.build import (
     RowSource,
+    as_array,
     as_row_source,
     column_names,
     largest_entry,
@@ -365,7 +366,7 @@ def _in_order(X: Any, data: Data) -> Any:
 def _masked(data: Data, X: Any, mask: Bools) -> Any:
     """Return the rows in a mask; of a kernel matrix also only their columns."""
     if isinstance(data.kernel, Precomputed):
-        return select_rows(data.kernel, by_rows(X), np.flatnonzero(mask))
+        return select_rows(data.kernel, by_rows(as_array(X)), np.flatnonzero(mask))
     if isinstance(X, MappedRows):
         return X._replace(X=masked_rows(X.X, mask))
     return masked_rows(X, mask)
