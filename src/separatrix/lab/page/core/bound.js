@@ -23,6 +23,7 @@ const LARGEST_EXPONENT = 700;
 const PINNED = 1e-9;
 const WHOLE = 1e-9;
 const OUTWARD = 1 + 1e-9; // inflates a bound for the rounding of its own evaluation
+const TINY = 1e-290; // more than sums lose by underflow
 const MAX_UPDATES = 2 ** 40; // beyond, rounding errors are not bounded
 
 /**
@@ -112,11 +113,11 @@ function endsWithin(most, { asked, rate, inverse, rows, startNorm2, startAhead }
   const norm = Math.sqrt(startNorm2) * OUTWARD;
   const rounding = roundings(columns + 4) + roundings(t + rows + 4);
   const total = inverse ? rate * Math.log1p(t) : rate * t;
-  const constant = norm ** 2 + (inverse ? (radius * rows * rate * Math.PI) ** 2 / 6 : 0);
-  const linear = (inverse ? 0 : radius ** 2 * rate * rows) + 2 * asked + 2 * rounding * radius * norm;
+  const constant = norm ** 2 + TINY + (inverse ? (radius * rows * rate * Math.PI) ** 2 / 6 : 0);
+  const linear = (inverse ? 0 : radius ** 2 * rate * rows) + 2 * asked + 2 * rounding * radius * norm + TINY;
   const square = 2 * rounding * radius ** 2;
-  const progress = startAhead - 2 * roundings(columns + 8) * norm + gamma * total;
-  const rising = 2 * gamma * progress > (linear + 2 * square * total) * OUTWARD ** 2;
+  const progress = startAhead - 2 * roundings(columns + 8) * norm - TINY + gamma * total;
+  const rising = 2 * gamma * progress > (linear + 2 * square * total) * OUTWARD ** 2 && gamma ** 2 > square * OUTWARD + TINY; // and so for every larger total
   return progress > 0 && rising && progress ** 2 > (constant + (linear + square * total) * total) * OUTWARD ** 4;
 }
 

@@ -70,7 +70,7 @@ export function mistakesClaim(data, statement, start) {
 function isTextbook({ rule, radius, margin, bound }, start) {
   if (margin === null || bound === null || rule.inverse || rule.margin || rule.update !== "single") return false;
   const square = (radius / margin) ** 2;
-  return Math.abs(bound - square) <= SHOWN_DIGITS * square && Array.from(start).every((weight) => !weight);
+  return square < Infinity && Math.abs(bound - square) <= SHOWN_DIGITS * square && Array.from(start).every((weight) => !weight);
 }
 
 /** Return a clause that names labels without rows. @param {CertifiedData} data */
