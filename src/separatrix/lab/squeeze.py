@@ -1,8 +1,8 @@
 """JavaScript and CSS without comments and idle spaces, everything else as it stands.
 
 A scan by tokens: strings, templates (and the code inside them), regular expressions, comments. A slash begins a regular
-expression unless it follows a value. Names are not changed, and line breaks stay where they may end a statement. `const`
-becomes `let`: programs that assign to no constant run the same.
+expression unless it follows a value. Names are not changed, and line breaks stay where they may end a statement.
+`const` becomes `let`: programs that assign to no constant run the same.
 """
 
 from __future__ import annotations
