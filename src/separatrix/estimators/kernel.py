@@ -99,7 +99,7 @@ class KernelSVM(KernelSVMOptions, WeightedFit, KernelClassifier):
     --------
     >>> import separatrix as sx
     >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]
-    >>> model = sx.KernelSVM(kernel="rbf", gamma=1.0, strength=0.01).fit(X, y)
+    >>> model = sx.KernelSVM(kernel="rbf", gamma=1.0, strength=0.01, tol=1e-6).fit(X, y)
     >>> model.predict(X).tolist(), model.support_.tolist(), model.certificate_.verdict
     ([0, 0, 1, 1], [0, 1, 2, 3], 'optimal')
 

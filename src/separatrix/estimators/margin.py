@@ -107,7 +107,7 @@ class ZeroOneClassifier(ZeroOneOptions, UnweightedFit, LinearClassifier):
     >>> X, y = sx.load_demo("five-points-overlap")
     >>> model = sx.ZeroOneClassifier().fit(X, y)
     >>> print(model.certificate_.claim)
-    1 mistake on 5 rows, and no halfspace makes fewer
+    1 mistake on 5 rows, and no halfspace makes fewer, where a score of 0 is a mistake
 
     Reference: Amaldi, Pfetsch and Trotter, On the maximum feasible subsystem problem, IISs and IIS-hypergraphs (2003).
     """
