@@ -42,7 +42,7 @@ from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import AnyMap, FeatureMap
 from separatrix.errors import DataError, counted
 
-Label = bool | int | float | str
+Label = str | int | float | bool
 Task = Literal["numbers", "two", "several", "rest"]
 Scheme = Literal["one-vs-rest", "pairs"]
 Whole = Annotated[int, Range(0, MAX_WHOLE)]
