@@ -194,17 +194,16 @@ class Certificate(ABC):
     @classmethod
     def _read_groups(cls, data: Data, groups: Any) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        given = read(dict[str, Any], groups)
+        given = read(dict[str, dict[str, Any]], groups)
         if set(given) != {"statement", "witness"}:
             raise FormatError(f" has the keys {sorted(given)}; statement and witness are needed")
         for group in ("statement", "witness"):
-            own = read(dict[str, Any], given[group], f".{group}")
-            names = [name for name, place in _groups(cls).items() if place == group]
-            nested = {name: kind for name, kind in _nested(cls).items() if name in names and name in own}
-            plain = {key: value for key, value in own.items() if key not in nested}
+            names = [name for name, own in _groups(cls).items() if own == group]
+            nested = {name: kind for name, kind in _nested(cls).items() if name in names and name in given[group]}
+            plain = {key: value for key, value in given[group].items() if key not in nested}
             values |= read_object(cls, plain, [name for name in names if name not in nested], f".{group}")
             for name, kind in nested.items():
-                inner = own[name]
+                inner = given[group][name]
                 values[name] = None if inner is None else kind.from_groups(data, inner, f".{group}.{name}")
         return values
 
