@@ -31,10 +31,12 @@ from separatrix.design.build import (
     RowSource,
     as_row_source,
     column_names,
+    largest_entry,
     make_design,
     map_rows,
     masked_rows,
     row_radius,
+    with_intercept,
 )
 from separatrix.design.kernel_matrix import by_rows, select_rows
 from separatrix.design.kernels import AnyKernel, Precomputed
@@ -108,7 +110,7 @@ class Data:
         """The names of the columns of the design: after the map, the intercept first."""
         names = column_names(self.width, self.columns)
         names = names if self.map is None else self.map.names(names)
-        return ("intercept", *names) if self.intercept else names
+        return tuple(with_intercept(names, self.intercept))
 
     @property
     def n_counted(self) -> int:
@@ -203,7 +205,8 @@ class MatchedRows:
         if self.given is not None:
             return self.given
         design = make_design(self.X, intercept=self.data.intercept, names=self.data.names[int(self.data.intercept) :])
-        require_finite(design)
+        if self.data.task != "numbers" or not math.isfinite(largest_entry(design)):  # sums of squares are scaled
+            require_finite(design)
         return design
 
     @property

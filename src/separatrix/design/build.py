@@ -294,14 +294,14 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
             return _mapped_design(X, intercept, names)
         X.map.require_width(source.shape[1])
         stored = X.map.names(column_names(source.shape[1], names))
-        return mapped.design(_with_intercept(stored, intercept), intercept)
+        return mapped.design(with_intercept(stored, intercept), intercept)
     values: Any = as_floats(X, names) if source is None else source
     n, p = values.shape
     if n == 0:
         raise DataError("the data have no rows; at least two are needed")
     if p == 0:
         raise DataError(f"the data have {n} rows but no feature columns; give at least one")
-    all_names = _with_intercept(column_names(p, names), intercept)
+    all_names = with_intercept(column_names(p, names), intercept)
     if source is not None:
         return source.design(all_names, intercept)
     return (SparseDesign if _is_sparse(values) else DenseDesign)(values, all_names, intercept)
@@ -336,10 +336,10 @@ def _mapped_design(rows: MappedRows, intercept: bool, names: Sequence[str] | Non
     if names is None and hasattr(rows.X, "columns"):
         names = [str(name) for name in rows.X.columns]
     base = make_design(rows.X.tocsr() if _is_sparse(rows.X) else rows.X, intercept=False, names=names)
-    return MappedDesign(base, rows.map, _with_intercept(rows.map.names(base.names), intercept), intercept)
+    return MappedDesign(base, rows.map, with_intercept(rows.map.names(base.names), intercept), intercept)
 
 
-def _with_intercept(names: Sequence[str], intercept: bool) -> Sequence[str]:
+def with_intercept(names: Sequence[str], intercept: bool) -> Sequence[str]:
     """Return the names of columns, after one that no other column has for the virtual column."""
     name = INTERCEPT
     while name in names:

@@ -328,15 +328,12 @@ def join_results(parts: Sequence[FitResult], classes: Sequence[Any], scheme: Sch
 def join_fitted(parts: Sequence[Fitted], classes: NDArray[Any]) -> Fitted:
     """Return fits of the labels False (the rest) and True (a class) as one: a single fit for two classes, else K."""
     labels, first = classes.tolist(), parts[0]
-    certificates = [part.result.certificate for part in parts]
-    if len(parts) == 1:
-        certificate = certificates[0].about(replace(certificates[0].data, labels=tuple(labels)))
-    else:
-        certificate = PartsCertificate.of([_of_label(each) for each in certificates], labels, "one-vs-rest")
-    result = join_results([part.result for part in parts], labels)
+    certificates = [_of_label(part.result.certificate, labels) for part in parts]
+    own = [replace(part.result, certificate=each) for part, each in zip(parts, certificates, strict=True)]
+    result = join_results(own, labels)
     return Fitted(
         first.options,
-        replace(result, certificate=certificate),
+        result,
         classes,
         link="one_vs_rest" if len(parts) > 1 and first.link != "none" else first.link,
         tie=first.tie,
@@ -348,9 +345,11 @@ def join_fitted(parts: Sequence[Fitted], classes: NDArray[Any]) -> Fitted:
     )
 
 
-def _of_label(certificate: Certificate) -> Certificate:
-    """Return the certificate of the label True as one of a label against the rest."""
+def _of_label(certificate: Certificate, labels: Sequence[Any]) -> Certificate:
+    """Return the certificate of False and True as one of two labels or, of more, of a label against the rest."""
     data = certificate.data
+    if len(labels) == 2:
+        return certificate.about(replace(data, labels=tuple(labels)))
     return certificate.about(replace(data, task="rest", labels=data.labels[1:], counts=data.counts[::-1]))
 
 

@@ -85,8 +85,10 @@ def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
 
 def trace_panels(result: FitResult) -> tuple[dict[Any, Mapping[str, Floats]], list[_Panel]]:
     """Return the columns of the trace by class, under "fit" if there is one fit, and the panels that show them."""
-    name = result.certificate.data.part_name
-    steps = {name(k): part.trace.steps for k, part in enumerate(result.parts)} or {"fit": result.trace.steps}
+    data = result.certificate.data
+    names = data.labels if data.scheme == "one-vs-rest" else [data.part_name(k) for k in range(len(result.parts))]
+    parts = zip(names, result.parts, strict=False) if result.parts else [("fit", result)]
+    steps = {name: part.trace.steps for name, part in parts}
     return steps, [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps.values())]
 
 
