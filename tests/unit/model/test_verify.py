@@ -1,4 +1,4 @@
-"""`verify` of models: weights, class weights, rows that do not count, columns in another order, and labels of any type."""
+"""`verify` of models: weights, class weights, rows that do not count, columns in any order, and labels of any type."""
 
 from __future__ import annotations
 
