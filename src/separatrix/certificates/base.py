@@ -175,6 +175,8 @@ class Certificate(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON values."""
+        if self.data.kernel is not None:
+            self.data.kernel.to_dict()  # raises an error for a function, which cannot be written
         head = {"format": FORMAT, "kind": self.kind, "data": write(self.data)}
         return {**head, **self.groups(), "parts": [], "verdict": self.verdict, "claim": self.claim}
 
@@ -368,9 +370,8 @@ class PartsCertificate(Certificate):
         else:
             others = [part.data.counts[1] for part in parts[: len(labels) - 1]]
             counts = [first.counts[0], *others]
-        data = replace(
-            first, task="several", labels=tuple(labels), scheme=scheme, counts=tuple(counts), rows=sum(counts)
-        )
+        rows = first.rows if scheme == "one-vs-rest" else sum(counts)
+        data = replace(first, task="several", labels=tuple(labels), scheme=scheme, counts=tuple(counts), rows=rows)
         return cls(data=data, parts=tuple(part.about(data.part(k)) for k, part in enumerate(parts)))
 
     def about(self, data: Data) -> PartsCertificate:

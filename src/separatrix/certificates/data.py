@@ -206,7 +206,8 @@ class MatchedRows:
         if self.given is not None:
             return self.given
         design = make_design(self.X, intercept=self.data.intercept, names=self.data.names[int(self.data.intercept) :])
-        require_finite(design)
+        if self.data.task != "numbers" or not math.isfinite(largest_entry(design)):  # sums of squares are scaled
+            require_finite(design)
         return design
 
     @cached_property
@@ -247,7 +248,7 @@ class MatchedRows:
 
 def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
     """Return the rows of the caller that count; data that do not fit raise a DataError."""
-    X = _in_order(X, data)
+    X = in_order(X, data)
     if tuple(np.shape(X)) != (data.rows, data.width):
         raise DataError(f"X has shape {tuple(np.shape(X))}; the certificate is of {(data.rows, data.width)}")
     if data.weights != (sample_weight is not None):
@@ -348,7 +349,7 @@ def finite_numbers(name: str, values: Any, rows: int) -> Floats:
     return numbers
 
 
-def _in_order(X: Any, data: Data) -> Any:
+def in_order(X: Any, data: Data) -> Any:
     """Return X with its columns, if both sides have names, in the order of the certificate."""
     source = as_row_source(X)
     names = source.names if source is not None else getattr(X, "columns", None)

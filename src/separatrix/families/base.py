@@ -350,6 +350,11 @@ def _of_label(certificate: Certificate, labels: Sequence[Any]) -> Certificate:
     data = certificate.data
     if len(labels) == 2:
         return certificate.about(replace(data, labels=tuple(labels)))
+    if data.class_weights is not None:
+        raise OptionError(
+            "class_weight of a classifier in OneVsRest gives each class weights of its own, which no certificate has;"
+            ' use multiclass="one_vs_rest" of the classifier, or sample_weight'
+        )
     return certificate.about(replace(data, task="rest", labels=data.labels[1:], counts=data.counts[::-1]))
 
 
