@@ -28,7 +28,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar,
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.data import Data, MatchedRows, Scheme, match
+from separatrix.certificates.data import BeyondLimitsError, Data, MatchedRows, Scheme, match
 from separatrix.codec import FormatError, read, read_object, write
 from separatrix.errors import CertificateError, DataError, ModelFileError, did_you_mean
 
@@ -81,16 +81,6 @@ class Verification:
     def __str__(self) -> str:
         limit = (f"beyond limits: {self.limit}",) if self.limit else ()
         return "\n".join((*map(str, self.checks), *limit)) or "nothing is claimed"
-
-
-class BeyondLimitsError(Exception):
-    """A proof that takes more work than `verify` does; the message has the number and the limit."""
-
-
-def require_work(what: str, amount: float, limit: float) -> None:
-    """Raise a BeyondLimitsError if an amount of work is above its limit."""
-    if not amount <= limit:
-        raise BeyondLimitsError(f"{what}: {amount:.3g}, above the limit of {limit:.3g}")
 
 
 class CertifiedCoef(NamedTuple):
@@ -149,13 +139,10 @@ class Certificate(ABC):
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Re-check the statement from the data, with the sample weights of the fit if it had any."""
-        try:
-            rows = match(self.data, X, y, sample_weight)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
         checks: list[Check] = []
         try:
-            checks.extend(self.checks(rows))
+            with np.errstate(all="ignore"):  # comparisons with NaN fail
+                checks.extend(self.checks(match(self.data, X, y, sample_weight)))
         except BeyondLimitsError as limit:
             return Verification(tuple(checks), str(limit))
         except DataError as error:
@@ -206,8 +193,9 @@ class Certificate(ABC):
             plain = {key: value for key, value in given[group].items() if key not in nested}
             values |= read_object(cls, plain, [name for name in names if name not in nested], f".{group}")
             for name, kind in nested.items():
-                inner = given[group][name]
-                values[name] = None if inner is None else kind.from_groups(data, inner, f".{group}.{name}")
+                inner, optional = given[group][name], getattr(get_type_hints(cls)[name], "__args__", ())
+                absent = inner is None and type(None) in optional
+                values[name] = None if absent else kind.from_groups(data, inner, f".{group}.{name}")
         return values
 
 
@@ -275,25 +263,40 @@ def _read(values: Mapping[str, Any]) -> Certificate:
     given = read(dict[str, Any], values)
     for key in (*KEYS, *given):
         if key not in given or key not in KEYS:
-            raise FormatError(" is missing" if key in KEYS else " is unknown", f".{key}")
+            raise FormatError(" is missing" if key in KEYS else " is unknown", f".{ascii(key)[1:-1]:.40}")
     if type(given["format"]) is not int or given["format"] != FORMAT:
         raise FormatError(f" is {given['format']!r:.40}; this release reads {FORMAT}", ".format")
-    kind = None if given["kind"] == MIXED else _kind(given["kind"], ".kind")
-    data = read(Data, given["data"], ".data")
-    groups = {"statement": given["statement"], "witness": given["witness"]}
-    certificate: Certificate
-    if data.scheme is None:
-        if given["parts"] != []:
-            raise FormatError(" are given, where the data have no scheme of several classes", ".parts")
-        certificate = (kind or _kind(MIXED, ".kind")).from_groups(data, groups)
-    else:
-        if groups != {"statement": None, "witness": None}:
-            raise FormatError(" is not null, where the parts have the statements", ".statement")
-        certificate = _read_parts(kind, data, given["parts"])
+    certificate = read_body(given)
     for name in ("verdict", "claim"):
         if given[name] != getattr(certificate, name):
             raise FormatError(" does not follow from the statement; the file was altered", f".{name}")
     return certificate
+
+
+def read_body(given: Mapping[str, Any]) -> Certificate:
+    """Return the certificate of kind, data, statement, witness and parts; its words are not compared."""
+    kind = None if given["kind"] == MIXED else _kind(given["kind"], ".kind")
+    data = read(Data, given["data"], ".data")
+    groups = {"statement": given["statement"], "witness": given["witness"]}
+    if data.scheme is None:
+        if given["parts"] != []:
+            raise FormatError(" are given, where the data have no scheme of several classes", ".parts")
+        own = kind or _kind(MIXED, ".kind")
+        _require_space(own, data)
+        return own.from_groups(data, groups)
+    if groups != {"statement": None, "witness": None}:
+        raise FormatError(" is not null, where the parts have the statements", ".statement")
+    return _read_parts(kind, data, given["parts"])
+
+
+def _require_space(kind: type[Certificate], data: Data) -> None:
+    """Raise a FormatError for data with a kernel or a map of which a kind of certificate knows nothing."""
+    if (data.kernel is None) == kind.kind.startswith("kernel"):
+        raise FormatError(
+            f" is {'missing' if data.kernel is None else 'given'} in a {kind.kind} certificate", ".data.kernel"
+        )
+    if data.map is not None and kind.kind != "separability":
+        raise FormatError(f" is given in a {kind.kind} certificate", ".data.map")
 
 
 def _kind(name: Any, place: str) -> type[Certificate]:
@@ -313,6 +316,7 @@ def _read_parts(kind: type[Certificate] | None, data: Data, parts: Any) -> Parts
         place = f".parts[{k}]"
         groups = dict(read(dict[str, Any], part, place))
         own_kind = _kind(groups.pop("kind", None), f"{place}.kind") if kind is None else kind
+        _require_space(own_kind, data)
         own.append(own_kind.from_groups(data.part(k), groups, place))
     certificate = PartsCertificate(data=data, parts=tuple(own))
     if kind is None and certificate.kind != MIXED:

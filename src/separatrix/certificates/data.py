@@ -49,8 +49,19 @@ Label = str | int | float | bool
 Task = Literal["numbers", "two", "several", "rest"]
 Scheme = Literal["one-vs-rest", "pairs"]
 Whole = Annotated[int, Range(0, MAX_WHOLE)]
-MAX_OUTPUTS = 10**6  # columns of a map
-MAX_MAPPED = 10**10  # numbers that a map gives
+MAX_OUTPUTS = 1e6  # columns of a map
+MAX_MAPPED = 1e10  # numbers that a map gives
+
+
+class BeyondLimitsError(Exception):
+    """A proof that takes more work than `verify` does; the message has the number and the limit."""
+
+
+def require_work(what: str, amount: float, limit: float) -> None:
+    """Raise a BeyondLimitsError if an amount of work is above its limit."""
+    if not amount <= limit:
+        shown = f"{amount:.3g}" if amount < 1e300 else "over 1e300"
+        raise BeyondLimitsError(f"{what}: {shown}, above the limit of {limit:.3g}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,8 +104,8 @@ class Data:
             raise ValueError("a label is given twice")
         if len(self.counts) != n_labels + (self.task in {"numbers", "rest"}) or sum(self.counts) > self.rows:
             raise ValueError(f"counts {list(self.counts)} do not fit {self.rows} rows of {counted(n_labels, 'label')}")
-        if not any(self.counts):
-            raise ValueError("no row counts")
+        if not any(self.counts) or (self.task == "rest" and not self.counts[-1]):
+            raise ValueError("no row counts, or none of the rest")
         if not self.weights and self.class_weights is None and sum(self.counts) != self.rows:
             raise ValueError(f"counts add up to {sum(self.counts)}, of {self.rows} rows without weights")
         if self.class_weights is not None and (len(self.class_weights) != n_labels or self.task == "rest"):
@@ -103,6 +114,10 @@ class Data:
             raise ValueError(f"{len(self.columns)} columns are named, of {self.width}")
         if self.map is not None and self.map.inputs != self.width:
             raise ValueError(f"the map takes {self.map.inputs} columns, of {self.width}")
+        if getattr(self.kernel, "gamma", None) == "scale":
+            raise ValueError('gamma of the kernel is "scale", where a number is needed')
+        if self.kernel is not None and self.map is not None:
+            raise ValueError("a map and a kernel are given, of which one is used")
         if self.scheme is not None and (self.task not in {"two", "several"} or n_labels < 2):
             raise ValueError(f"the scheme {self.scheme!r} needs several labels")
 
@@ -261,8 +276,9 @@ def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
     else:
         codes = _codes(data, y)
         if data.class_weights is not None:
-            by_class = np.append(data.class_weights, 0.0)[codes]
-            weights = by_class if weights is None else np.asarray(by_class * weights)
+            by_class = np.append(data.class_weights, 1.0)[codes]  # the last is that of other labels, refused below
+            with np.errstate(over="ignore"):
+                weights = by_class if weights is None else finite_numbers("weights", by_class * weights, data.rows)
         counts = _counts(data, y, codes, weights)
     if counts != data.counts:
         raise DataError(f"{list(counts)} rows of the labels count; the certificate is of {list(data.counts)}")
@@ -274,8 +290,8 @@ def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
         rows = rows._select(data, counting, codes[counting])
     if data.map is None:
         return rows
-    if data.map.outputs > MAX_OUTPUTS or data.rows * data.map.outputs > MAX_MAPPED:
-        raise DataError(f"the map gives {data.map.outputs:,} columns, more than are computed here")
+    require_work("columns of the map", data.map.outputs, MAX_OUTPUTS)
+    require_work("numbers of the map", data.rows * data.map.outputs, MAX_MAPPED)
     return replace(rows, X=mapped_rows(rows.X, data.map))
 
 
@@ -283,7 +299,9 @@ def _kind_of(label: object) -> str:
     """Return the type of a label: boolean, number or text; an empty text for others, NaN among them."""
     if isinstance(label, bool | np.bool_):
         return "boolean"
-    if isinstance(label, int | float | np.integer | np.floating):
+    if isinstance(label, int | np.integer):
+        return "number"
+    if isinstance(label, float | np.floating):
         return "number" if math.isfinite(label) else ""
     return "text" if isinstance(label, str) else ""
 

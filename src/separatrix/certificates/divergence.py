@@ -26,6 +26,7 @@ import numpy as np
 from separatrix.arrays import Indices
 from separatrix.certificates.base import Check
 from separatrix.certificates.data import Whole
+from separatrix.certificates.exact import scaled_integers
 from separatrix.certificates.overlap import dense_relation, rank_modulo
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.codec import Items, Range
@@ -113,6 +114,7 @@ class Divergence:
             chosen = np.asarray(proof.places, dtype=np.intp)
             if not np.isin(chosen, places).all():
                 return Check("signs", False, f"the proof of the sign of column {column} does not fit the data")
+            scaled_integers([*proof.multipliers, *(value for vector in basis for value in vector)], entries=len(chosen))
             rows = list(zip(proof.multipliers, rays.take(chosen).tolist(), strict=True))
             for vector in basis:
                 pairs = ((m, Fraction(x) * v) for m, ray in rows for x, v in zip(ray, vector, strict=True) if v and x)

@@ -1,11 +1,18 @@
-"""Bounds on the rounding errors of float arithmetic: u = 2⁻⁵³, and γₖ = ku / (1 − ku) for sums of k terms."""
+"""Bounds on the rounding errors of float arithmetic: u = 2⁻⁵³, and γₖ = ku / (1 − ku) for sums of k terms.
+
+These are relative errors, without underflow. `TINY`, more than all that the terms of a sum lose by underflow, is added
+to absolute errors.
+"""
 
 from __future__ import annotations
 
+import math
+
 UNIT = 2.0**-53
 OUTWARD = 1.0 + 1e-9  # inflates a bound for the rounding of its own evaluation
+TINY = 1e-290
 
 
 def gamma(k: float) -> float:
-    """Return γₖ, a bound on the relative error of k roundings, itself rounded up."""
-    return OUTWARD * k * UNIT / (1.0 - k * UNIT)
+    """Return γₖ, a bound on the relative error of k roundings, itself rounded up; infinite for k near 2⁵³ or beyond."""
+    return OUTWARD * k * UNIT / (1.0 - k * UNIT) if k * UNIT < 0.5 else math.inf

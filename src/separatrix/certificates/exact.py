@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import EPSILON, Bools, Floats, Signs
+from separatrix.certificates.data import require_work
 from separatrix.design.base import Design
 from separatrix.numerics import exact_dot, two_product, two_sum
 
@@ -29,6 +30,9 @@ MANTISSA_BITS = 53
 ROWS_AT_ONCE = 256
 SAFE_EXPONENT = 300  # entries within 2^±300 have products and errors that are exact floats
 EXPANSION_SWEEPS = 6  # sweeps of error-free sums before rationals take over
+LARGE = 1e140  # norms of rows and weights between 1/LARGE and LARGE have products without underflow or overflow
+MAX_BITS = 2**18  # of the common denominator of some rational numbers
+MAX_BIT_PRODUCTS = 2e11  # entries times bits of the integers that they are multiplied by
 WHOLE = 2.0**52  # float sums of integers below this are exact
 
 
@@ -38,9 +42,11 @@ def rounding_bound(norms: Any, weights: Floats) -> Any:
 
 
 def float_margins(design: Design, signs: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return yᵢ w·xᵢ in floats, and a bound on the rounding error of each."""
-    margins = np.asarray(signs * design.matvec(weights))
-    return margins, np.asarray(rounding_bound(np.sqrt(design.squared_norms()), weights))
+    """Return yᵢ w·xᵢ in floats, and a bound on the rounding error of each: infinity near underflow or overflow."""
+    margins, norms = np.asarray(signs * design.matvec(weights)), np.sqrt(design.squared_norms())
+    bounds = np.asarray(rounding_bound(norms, weights))
+    safe = (norms > 1.0 / LARGE) & (norms < LARGE) & (1.0 / LARGE < np.abs(weights).max(initial=0.0) < LARGE)
+    return margins, np.where(safe, bounds, np.inf)
 
 
 def least_margin(design: Design, signs: Floats, weights: Floats) -> tuple[float, int]:
@@ -67,12 +73,27 @@ def exact_sign_rows(rows: Floats, weights: Sequence[Fraction]) -> Signs:
     terms = _exact_terms(values, coefficients)
     if terms is not None:
         signs, undecided = _sign_of_expansion(*terms)
-    for row in np.flatnonzero(undecided).tolist():
-        total = sum(
-            (Fraction(x) * w for x, w in zip(values[row].tolist(), coefficients, strict=True) if x), Fraction(0)
-        )
-        signs[row] = (total > 0) - (total < 0)
+    left = np.flatnonzero(undecided)
+    if len(left):
+        integers, _ = scaled_integers(coefficients, entries=len(left))
+        products = as_integers(values[left])[0] @ np.array(integers, dtype=object)
+        signs[left] = [(product > 0) - (product < 0) for product in products.tolist()]
     return signs
+
+
+def scaled_integers(numbers: Sequence[Fraction], *, entries: int = 1) -> tuple[list[int], int]:
+    """Return rational numbers as integers over a common denominator.
+
+    Integers so long that their products with so many entries each take too long raise a BeyondLimitsError.
+    """
+    common = 1
+    for denominator in {number.denominator for number in numbers}:
+        common = math.lcm(common, denominator)
+        require_work("bits of a common denominator", common.bit_length(), MAX_BITS)
+    integers = [number.numerator * (common // number.denominator) for number in numbers]
+    bits = sum(integer.bit_length() for integer in integers)
+    require_work("entries times bits of rational numbers", float(entries) * bits, MAX_BIT_PRODUCTS)
+    return integers, common
 
 
 def _integer_signs(rows: Floats, weights: Sequence[Fraction]) -> Signs | None:
@@ -98,7 +119,7 @@ def scaled_floats(weights: Sequence[Fraction]) -> tuple[Floats | None, bool]:
     exponents = [binary_exponent(weight) for weight in weights if weight]
     if not exponents or max(exponents) - min(exponents) > 2 * SAFE_EXPONENT:
         return None, False
-    shared = math.lcm(*(weight.denominator for weight in weights))
+    shared = scaled_integers(weights)[1]
     factor = Fraction(shared)
     if max(exponents) + shared.bit_length() > 52:
         factor = Fraction(2) ** -min(exponents)
@@ -117,8 +138,8 @@ def _exact_terms(rows: Floats, weights: Sequence[Fraction]) -> tuple[Floats, Boo
 
     None if a weight leaves the range in which products are exact.
     """
-    odd_parts = (weight.denominator // (weight.denominator & -weight.denominator) for weight in weights)
-    shared = math.lcm(*odd_parts)
+    shared = scaled_integers(weights)[1]
+    shared //= shared & -shared  # without powers of 2
     exponents = np.array([binary_exponent(weight) for weight in weights])
     coefficients = [weight * shared / Fraction(2) ** int(e) for weight, e in zip(weights, exponents, strict=True)]
     with np.errstate(over="ignore", under="ignore"):
@@ -184,12 +205,31 @@ def exact_margins(design: Design, signs: Floats, coef: Floats, rows: Sequence[in
     return margins
 
 
+def exact_solution(matrix: Floats, right: Sequence[Fraction]) -> list[Fraction] | None:
+    """Return the solution of a square linear system by elimination without fractions (Bareiss); None if singular."""
+    entries, unit = as_integers(matrix)
+    integers, common = scaled_integers(right)
+    rows = [[*row, number] for row, number in zip(entries.tolist(), integers, strict=True)]
+    previous = 1
+    for k in range(len(rows)):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        lead = rows[k]
+        for i, row in enumerate(rows):
+            if i != k:
+                rows[i] = [(lead[k] * x - row[k] * y) // previous for x, y in zip(row, lead, strict=True)]
+        previous = lead[k]
+    return [Fraction(row[-1], previous * common) / Fraction(2) ** unit for row in rows]
+
+
 def exact_combination(points: Floats, multipliers: Sequence[Fraction]) -> list[Fraction]:
     """Return Σ λᵢ pᵢ of some points (k, p), exactly."""
     entries, unit = as_integers(points)
-    common = math.lcm(*(number.denominator for number in multipliers))
-    integers = np.array([int(number * common) for number in multipliers], dtype=object)
-    return [total * Fraction(2) ** unit / common for total in (integers @ entries).tolist()]
+    integers, common = scaled_integers(multipliers, entries=points.shape[1])
+    totals = (np.array(integers, dtype=object) @ entries).tolist()
+    return [total * Fraction(2) ** unit / common for total in totals]
 
 
 def rounded_down_root(square: Fraction) -> float:

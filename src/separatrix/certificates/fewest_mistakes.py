@@ -26,9 +26,9 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.certificates.base import BeyondLimitsError, Certificate, CertifiedCoef, Check, Stated, register
-from separatrix.certificates.data import MatchedRows, Whole
-from separatrix.certificates.exact import exact_combination, exact_margins, float_margins
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Stated, register
+from separatrix.certificates.data import BeyondLimitsError, MatchedRows, Whole
+from separatrix.certificates.exact import exact_combination, exact_margins, float_margins, scaled_integers
 from separatrix.codec import Items, Range, Shape
 from separatrix.design.base import Design
 from separatrix.errors import counted
@@ -39,6 +39,7 @@ MAX_WORK = 2e7  # nodes times sets
 
 def packing_bound(sets: Sequence[Sequence[int]], weights: Sequence[Fraction]) -> int:
     """Return the lower bound of a packing on the size of a hitting set; 0 if the weights are no packing."""
+    scaled_integers(weights)
     loads: dict[int, Fraction] = {}
     for rows, weight in zip(sets, weights, strict=True):
         if weight < 0:

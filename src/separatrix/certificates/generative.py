@@ -21,7 +21,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.certificates.base import STATED, Certificate, CertifiedCoef, Check, register
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Stated, register
 from separatrix.certificates.data import MatchedRows
 from separatrix.codec import Range, Shape
 from separatrix.design.base import Block, Design, add_each
@@ -106,7 +106,7 @@ class GenerativeCertificate(Certificate):
     """
 
     kind: ClassVar[str] = "generative"
-    priors: Annotated[Floats, Shape(None), Range(above=0.0), STATED] | None = None
+    priors: Stated[Annotated[Floats, Shape(None), Range(above=0.0)] | None] = None
     coef: Annotated[Floats, Shape("scores", "columns")]
     intercept: Annotated[Floats, Shape("scores")]
 

@@ -154,12 +154,14 @@ class LeastSquaresCertificate(Certificate):
         return checks
 
     def _rank_check(self, design: Design, weights: Floats | None) -> Check:
-        """Check that the columns, each scaled to norm 1, have no higher rank than claimed."""
+        """Check that the columns, each scaled to norm 1, have no higher rank than those that are not aliased."""
         root = triangle(design, np.zeros(design.shape[0]), weights)[: len(self.coef), :-1]
         lengths = np.linalg.norm(root, axis=0)
-        rank = int(np.linalg.matrix_rank(root / np.where(lengths > 0.0, lengths, 1.0), tol=ALIASED))
-        allowed = len(self.coef) - len(self.aliased)
-        return Check("alias", rank <= allowed, f"{len(self.coef)} columns have rank {rank}, at most {allowed} claimed")
+        scaled = root / np.where(lengths > 0.0, lengths, 1.0)
+        others = np.delete(scaled, list(self.aliased), axis=1)
+        ranks = [int(np.linalg.matrix_rank(columns, tol=ALIASED)) for columns in (scaled, others)]
+        detail = f"{len(self.coef)} columns have rank {ranks[0]}, those that are not aliased {ranks[1]}"
+        return Check("alias", ranks == [others.shape[1]] * 2, detail)
 
     def certified(self) -> CertifiedCoef:
         return self.certified_coef(self.coef)

@@ -40,7 +40,7 @@ from separatrix.certificates.exact import (
     squared_norm,
 )
 from separatrix.certificates.spaces import KernelSpace
-from separatrix.codec import Range, Shape
+from separatrix.codec import MAX_WHOLE, Range, Shape
 from separatrix.design.base import Design
 from separatrix.design.kernels import Kernel
 from separatrix.errors import DataError
@@ -81,7 +81,7 @@ class MarginCertificate(Certificate):
     lower: Stated[PositiveFloat]
     upper: Stated[PositiveFloat]
     coef: Annotated[Floats, Shape(None)]
-    rows: Annotated[Ints, Shape("support"), Range(0)]
+    rows: Annotated[Ints, Shape("support"), Range(0, MAX_WHOLE)]
     multipliers: Annotated[Floats, Shape("support"), Range(0.0)]
 
     def __post_init__(self) -> None:
@@ -174,7 +174,7 @@ class KernelCertificate(Certificate):
     lower: Stated[Annotated[float, Range(0.0)]]
     upper: Stated[Annotated[float, Range(0.0)]]
     radius: Stated[Annotated[float, Range(0.0)]]
-    rows: Annotated[Ints, Shape("support"), Range(0)]
+    rows: Annotated[Ints, Shape("support"), Range(0, MAX_WHOLE)]
     coef: Annotated[Floats, Shape("support")]
     multipliers: Annotated[Floats, Shape("support"), Range(0.0)]
     intercept: float
@@ -229,7 +229,8 @@ class KernelCertificate(Certificate):
         least = float(margins.min())
         lower = least / norm / OUTWARD if least > 0.0 and norm > 0.0 else 0.0
         shares = _shares(signs[self.rows], self.multipliers, self.data.intercept)
-        return lower, self._distance(space, shares), math.sqrt(max(float(space.diagonal.max()), 0.0)) / OUTWARD
+        longest = max(float(space.diagonal.max()) * (1.0 - space.error), 0.0)
+        return lower, self._distance(space, shares), math.sqrt(longest) / OUTWARD
 
     def _distance(self, space: KernelSpace, shares: Floats) -> float:
         """Return an upper bound on the length of Σ sⱼ φ(xⱼ), with the rounding of the shares s."""

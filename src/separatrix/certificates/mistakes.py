@@ -34,13 +34,13 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Ints
-from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Stated, register, require_work
-from separatrix.certificates.data import MatchedRows, Whole, match
-from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Stated, register
+from separatrix.certificates.data import MatchedRows, Whole, match, require_work
+from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma
 from separatrix.certificates.exact import exact_margins, float_margins, rounded_down_root, rounded_up_root, squared_norm
 from separatrix.certificates.margin import MAX_EXACT, PositiveFloat, least_margin_bound, margin_fault
 from separatrix.certificates.spaces import KernelSpace
-from separatrix.codec import Range, Shape
+from separatrix.codec import MAX_WHOLE, Range, Shape
 from separatrix.design.base import Design, add_each
 from separatrix.design.kernels import Kernel
 from separatrix.errors import DataError, counted
@@ -88,22 +88,22 @@ class Limits(NamedTuple):
 
     def holds(self, bound: float, start: Start) -> bool:
         """Return whether no run makes more updates than a bound."""
-        t = math.floor(bound) + 1
-        if not t <= MAX_UPDATES:
+        if not bound < MAX_UPDATES:
             return False
-        rule, radius, margin = self.rule, self.radius, self.margin
+        t, rule, radius, margin = math.floor(bound) + 1, self.rule, self.radius, self.margin
         summed = self.rows if rule.update == "batch" else 1
         rounding = gamma(self.columns + 4) + gamma(self.earlier + t + summed + 4)
-        total, linear, constant = rule.rate * t, radius**2 * rule.rate * summed, start.norm**2
+        total, linear, constant = rule.rate * t, radius * radius * rule.rate * summed, start.norm * start.norm + TINY
         if rule.inverse:
             total = rule.rate * math.log1p(t / (self.earlier + 1))
-            linear, constant = 0.0, constant + (radius * summed * rule.rate * math.pi) ** 2 / 6.0
+            linear, constant = 0.0, constant + (reach := radius * summed * rule.rate * math.pi) * reach / 6.0
         progress = start.alignment + margin * total
-        linear += 2.0 * rule.margin + 2.0 * rounding * radius * start.norm
-        square = 2.0 * rounding * radius**2
+        linear += 2.0 * rule.margin + 2.0 * rounding * radius * start.norm + TINY
+        square = 2.0 * rounding * radius * radius
         ceiling = constant + (linear + square * total) * total
         rising = 2.0 * margin * progress > (linear + 2.0 * square * total) * OUTWARD**2
-        return progress > 0.0 and rising and progress**2 > ceiling * OUTWARD**4
+        rising = rising and margin * margin > square * OUTWARD + TINY  # and so for every larger S
+        return progress > 0.0 and rising and progress * progress > ceiling * OUTWARD**4
 
     def least(self, start: Start) -> float | None:
         """Return a bound that holds, as small as the theorem gives; None if rounding leaves none."""
@@ -161,7 +161,7 @@ class RunCertificate(Certificate):
     converged: Stated[bool]
     coef: Annotated[Floats, Shape("weights")]
     separator: Annotated[Floats, Shape("weights")] | None = None
-    history: Annotated[Ints, Shape(None), Range(0)] | None = None
+    history: Annotated[Ints, Shape(None), Range(0, MAX_WHOLE)] | None = None
 
     def __post_init__(self) -> None:
         if self.data.task not in {"two", "rest"} or len(self.coef) != self._size:
@@ -201,8 +201,9 @@ class RunCertificate(Certificate):
         """Whether the bound is (R/γ)²: single updates at a constant rate, from 0, without a required margin."""
         if self.margin is None or self.bound is None or self.rule.inverse or self.rule.margin:
             return False
-        square = (self.radius / self.margin) ** 2
-        return self.rule.update == "single" and abs(self.bound - square) <= SHOWN_DIGITS * square
+        ratio = self.radius / self.margin
+        square = ratio * ratio
+        return self.rule.update == "single" and abs(self.bound - square) <= SHOWN_DIGITS * square < math.inf
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         yield from self._checks(self._run(rows))
@@ -234,7 +235,7 @@ class RunCertificate(Certificate):
                 pass
         except NoMistakeError as problem:
             return Check("run", False, str(problem))
-        if not (np.abs(weights - self.coef) <= 2.0 * error).all():
+        if not (np.isfinite(error).all() and (np.abs(weights - self.coef) <= 2.0 * error).all()):
             return Check("run", False, "replayed, the updates lead to other weights than claimed")
         return Check("run", True, f"all {self.updates:,} updates replayed, each on a mistake")
 
@@ -302,7 +303,7 @@ class _LinearRun:
     def radius_check(self, radius: float) -> Check:
         """Check that no row is longer than the radius, exactly."""
         squares = self.design.squared_norms() * (1.0 + gamma(self.shape[1] + 2))
-        for row in np.flatnonzero(~(squares < radius**2 / OUTWARD)).tolist():
+        for row in np.flatnonzero(~(squares + TINY < radius * radius / OUTWARD)).tolist():
             if self._square(row) > Fraction(radius) ** 2:
                 return Check("radius", False, f"row {self.number(row)} is longer than the claimed {radius:.17g}")
         return Check("radius", True, f"no row is longer than {radius:.17g}")
@@ -316,9 +317,9 @@ class _LinearRun:
         return margin_fault(self.rows, separator, separator, margin)
 
     def start(self, separator: Floats) -> Start:
-        norm, length = float(np.linalg.norm(self.before)), float(np.linalg.norm(separator))
-        alignment = float(separator @ self.before) / length
-        return Start(norm * OUTWARD, alignment - gamma(len(separator) + 8) * norm)
+        norm, length = math.hypot(*self.before.tolist()), math.hypot(*separator.tolist())
+        alignment = float((separator / length) @ self.before)
+        return Start(norm * OUTWARD, alignment - gamma(len(separator) + 8) * norm - TINY)
 
     def mistakes(self, rule: UpdateRule, coef: Floats) -> Ints:
         """Return the rows that are mistakes at some weights, exactly."""
@@ -338,11 +339,12 @@ class _LinearRun:
         weights, sizes = self.before.copy(), np.abs(self.before)
         ceiling, floor = float(weights @ weights), float(unit @ weights)
         changes = self._batches(run, weights) if run.rule.update == "batch" else self._singles(run, weights, sizes)
-        summed = self.shape[0] if run.rule.update == "batch" else 1
+        batch = run.rule.update == "batch"
+        summed, longest = (self.shape[0], self.radius()) if batch else (1, 0.0)
         for t, (mistakes, rate, change) in enumerate(changes, start=1):
             weights += change
             total = rate * mistakes
-            sizes += np.abs(change) if summed == 1 else total * run.radius
+            sizes += total * longest if batch else np.abs(change)
             ceiling += (total * run.radius) ** 2 + 2.0 * run.rule.margin * total
             floor += (run.margin or 0.0) * total
             step = ProofStep(t, float(weights @ weights), ceiling, float(unit @ weights), floor)
@@ -375,7 +377,7 @@ class _LinearRun:
 def _require_mistake(rule: UpdateRule, score: float, error: float, sign: float, t: int, row: int) -> None:
     """Raise a NoMistakeError if an update was made on a row that is right, beyond the rounding error of its score."""
     tied = score == 0.0 and not rule.margin and not rule.is_wrong_tie(sign)
-    if tied or not score - rule.margin <= error + 2.0 * UNIT * rule.margin:
+    if tied or not score - rule.margin <= error + 2.0 * UNIT * rule.margin < math.inf:
         raise NoMistakeError(f"update {t} was made on row {row}, which was no mistake")
 
 
@@ -467,7 +469,8 @@ class _KernelRun:
         support = np.flatnonzero(separator)
         scores, errors = self.space.scores(support, separator[support])
         norm = math.sqrt(self.space.squared_norm(support, separator[support])[1])
-        return float((self.rows.signs * scores - errors).min()) / norm / OUTWARD if norm > 0.0 else 0.0
+        least = float((self.rows.signs * scores - errors).min())
+        return least / norm / OUTWARD if least > 0.0 and norm > 0.0 else 0.0
 
     def start(self, separator: Floats) -> Start:  # noqa: ARG002  # it is 0
         return Start()
@@ -487,7 +490,7 @@ class _KernelRun:
         assert run.history is not None
         rows, places = np.unique(run.history, return_inverse=True)
         require_work("rows that were updated on", len(rows), MAX_REPLAYED)
-        matrix, progress = self.space.columns(rows)[rows], self._progress(run.separator)
+        matrix, progress = self.space.among(rows), self._progress(run.separator)
         scores, coef, lengths = np.zeros(len(rows)), np.zeros(self.space.n), self.space.lengths[rows]
         squared_norm = total = squares = ahead = size = 0.0
         for t, place in enumerate(places.tolist(), start=1):

@@ -30,7 +30,6 @@ from separatrix import losses
 from separatrix.arrays import Floats, Ints
 from separatrix.certificates.base import (
     OPTIMAL_GAP,
-    STATED,
     Certificate,
     CertifiedCoef,
     Check,
@@ -43,7 +42,7 @@ from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma
 from separatrix.certificates.margin import require_support
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.certificates.spaces import KernelSpace
-from separatrix.codec import Range, Shape
+from separatrix.codec import MAX_WHOLE, Range, Shape
 from separatrix.design.build import divide_columns, make_design
 from separatrix.design.kernels import Kernel
 from separatrix.penalties import make_penalty
@@ -81,9 +80,9 @@ class OptimalityCertificate(DualityGap, Certificate):
     primal: Stated[NotNegative]
     dual: Stated[NotNegative]
     scale: Stated[NotNegative]
-    scales: Annotated[Floats, Shape(None), Range(above=0.0), STATED] | None = None
+    scales: Stated[Annotated[Floats, Shape(None), Range(above=0.0)] | None] = None
     coef: Annotated[Floats, Shape(None)] | Annotated[Floats, Shape(None, None)]
-    dual_rows: Annotated[Ints, Shape(None), Range(0)] | None = None
+    dual_rows: Annotated[Ints, Shape(None), Range(0, MAX_WHOLE)] | None = None
     dual_values: Annotated[Floats, Shape(None)] | None = None
 
     def __post_init__(self) -> None:
@@ -253,13 +252,15 @@ class KernelOptimalityCertificate(DualityGap, Certificate):
     strength: Stated[Annotated[float, Range(above=0.0)]]
     primal: Stated[NotNegative]
     dual: Stated[NotNegative]
-    rows: Annotated[Ints, Shape("support"), Range(0)]
+    rows: Annotated[Ints, Shape("support"), Range(0, MAX_WHOLE)]
     multipliers: Annotated[Floats, Shape("support")]
     intercept: float
 
     def __post_init__(self) -> None:
         if self.data.task not in {"two", "rest"} or self.data.kernel is None:
             raise ValueError("two classes and a kernel are needed")
+        if self.intercept and not self.data.intercept:
+            raise ValueError(f"the intercept is {self.intercept:g}, where the data have none")
         require_support(self.rows, self.data.n_counted)
 
     @classmethod

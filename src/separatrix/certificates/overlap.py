@@ -7,8 +7,8 @@ other ρ columns; then they span all rays.
 
 Multipliers may be rounded. With r = Σ λ z, exact multipliers exist if λ_B − Z_B⁻ᵗ r > 0, which an approximate inverse R
 proves by ‖Z_B⁻¹‖₁ ≤ ‖R‖₁ / (1 − ‖I − Z_B R‖₁); r is summed exactly, rays and columns are scaled by powers of 2, and
-rounding is included. If r = 0 exactly, elimination modulo a prime proves independence: it can only lower the rank.
-Cost: ρ³, and one pass for the relations.
+rounding is included. Where that bound is too coarse, λ_B − Z_B⁻ᵗ r is computed exactly. If r = 0 exactly, elimination
+modulo a prime proves independence: it can only lower the rank. Cost: ρ³, and one pass for the relations.
 
 `PairOverlap`: rows T of two classes a and b with Σ_T λ z = 0, z the row times its sign, λ > 0. Scores that rank no row
 of T wrongly give a and b equal scores on each of them, so the classes are not completely separated. Nothing follows
@@ -28,6 +28,7 @@ import numpy as np
 from separatrix.arrays import EPSILON, Floats, Indices, Ints
 from separatrix.certificates.base import Check
 from separatrix.certificates.data import Whole
+from separatrix.certificates.exact import exact_solution, scaled_integers
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.codec import Items, Range
 
@@ -37,6 +38,7 @@ SAFETY = 1.0 + 1e-9  # inflates the bounds for the rounding of their own sums
 TINY = 1e-280  # more than all terms that may have underflowed
 PRIME = 2**31 - 1
 LARGEST_NORM = 1e100  # of an inverse; beyond, terms that underflowed might matter
+MAX_EXACT_RANK = 60  # up to which exact multipliers are computed, if the bound is too coarse
 CHUNK_ELEMENTS = 2**22
 
 
@@ -106,6 +108,10 @@ class OverlapProof:
             return Check("multipliers", independent, f"{detail}; rank {rho}")
         holds, slack = _rounded_multipliers_hold(values[:rho], residual, self.multipliers[:rho])
         detail = f"rounded multipliers: exact ones lie within {slack:.3g} of the least, relative to it"
+        if not holds and rho <= MAX_EXACT_RANK:
+            changes = exact_solution(values[:rho].T, residual)
+            holds = changes is not None and all(m > c for m, c in zip(self.multipliers, changes, strict=False))
+            detail = f"exact multipliers of the basis {'are above 0' if holds else 'do not exist'}"
         return Check("multipliers", holds, detail)
 
 
@@ -223,8 +229,7 @@ def _modulo(rows: Floats, prime: int) -> Ints:
 
 def exact_residual(values: Floats, multipliers: tuple[Fraction, ...]) -> list[Fraction]:
     """Return Σ λ z exactly, one number per column."""
-    shared = math.lcm(*(multiplier.denominator for multiplier in multipliers))
-    integers = [int(multiplier * shared) for multiplier in multipliers]
+    integers, shared = scaled_integers(multipliers, entries=values.shape[1])
     return [_column_total(column, integers) / shared for column in values.T]
 
 

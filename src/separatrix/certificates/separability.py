@@ -71,6 +71,8 @@ class SeparabilityCertificate(Certificate):
         self.data.require_labels("two", "several", "rest")
         if not self.undecided and self.weights is None and self.proof is None:
             raise ValueError("it has neither a direction nor a proof of overlap")
+        if not self.undecided and (self.verdict == "separable") != (self.n_left == 0):
+            raise ValueError(f"{self.n_left} rays are left, where the verdict is {self.verdict}")
         if self.weights is not None and len(self.weights) != width:
             raise ValueError(f"the direction has {len(self.weights)} numbers; {width} are needed")
         if self.divergence is not None and (self.weights is None or not self.divergence.fits(width)):
@@ -156,7 +158,7 @@ class SeparabilityCertificate(Certificate):
         was worked out.
         """
         if self.weights is None and self.proof is not None:
-            aliased = {column for relation in self.proof.relations for column in relation}
+            aliased = {column for relation in self.proof.relations for column, value in relation.items() if value}
             width = self.data.n_scores * max(1, self.data.n_classes - 1)
             return self._by_name(["aliased" if column in aliased else "finite" for column in range(width)])
         if self.weights is None or self.divergence is None:

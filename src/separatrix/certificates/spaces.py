@@ -16,7 +16,7 @@ and the kernel of every row with each row of a combination.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,9 +24,8 @@ import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import Floats, Ints
-from separatrix.certificates.base import require_work
-from separatrix.certificates.data import MatchedRows
-from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma
+from separatrix.certificates.data import MatchedRows, require_work
+from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma
 from separatrix.design.base import map_groups
 from separatrix.design.build import as_array
 from separatrix.design.kernel_matrix import by_rows
@@ -97,7 +96,9 @@ class KernelSpace:
         if not (np.isfinite(matrix).all() and (matrix == matrix.T).all()):
             raise DataError("the kernel matrix has entries that are not finite, or is not symmetric")
         trace, rounding = float(np.abs(np.diag(matrix)).sum()), gamma(self.n + 1)
-        delta = rounding * trace
+        if not matrix.any():
+            return 0.0
+        delta = rounding * trace + TINY
         while delta <= LARGEST_SHIFT * float(np.abs(np.diag(matrix)).max()):
             shifted = matrix + delta * np.eye(self.n)
             if scipy.linalg.lapack.dpotrf(shifted, lower=1)[1] == 0:
@@ -113,7 +114,7 @@ class KernelSpace:
     @cached_property
     def lengths(self) -> Floats:
         """An upper bound on the length of each row."""
-        return np.asarray(np.sqrt(np.maximum(self.diagonal, 0.0)) * (1.0 + self.error) * OUTWARD)
+        return np.asarray(np.sqrt(np.maximum(self.diagonal, 0.0) + TINY) * (1.0 + self.error) * OUTWARD)
 
     @property
     def radius(self) -> float:
@@ -126,23 +127,31 @@ class KernelSpace:
         values[rows, np.arange(len(rows))] += self.shift
         return values
 
+    def among(self, rows: Ints) -> Floats:
+        """Return the kernel of some rows with each other."""
+        return (
+            replace(self, X=self.X[rows]).columns(np.arange(len(rows)))
+            if not self.is_data
+            else self.columns(rows)[rows]
+        )
+
     def scores(self, rows: Ints, coef: Floats) -> tuple[Floats, Floats]:
         """Return Σ aⱼ k(xᵢ, xⱼ) of every row i for coefficients of some rows j, and bounds on the rounding errors."""
         require_work("kernel products", float(self.n) * len(rows) * self.X.shape[1], MAX_PRODUCTS)
         step = max(1, NUMBERS_AT_ONCE // max(1, self.n))
         starts = range(0, len(rows), step)
+        relative = self.slack * (self.error + gamma(len(rows) + 2 + len(starts)))
         parts = map_groups(lambda i: self.columns(rows[i : i + step]) @ coef[i : i + step], starts)
         values = np.sum([np.zeros(self.n), *parts], axis=0)
-        relative = self.slack * (self.error + gamma(len(rows) + 2 + len(starts)))
         size = float(np.abs(coef) @ self.lengths[rows])
-        return values, np.asarray(relative * OUTWARD * size * self.lengths)
+        return values, np.asarray(relative * OUTWARD * size * self.lengths + TINY)
 
     def squared_norm(self, rows: Ints, coef: Floats) -> tuple[float, float]:
         """Return a lower and an upper bound on ‖Σ aⱼ φ(xⱼ)‖²."""
         values, errors = self.scores(rows, coef)
         square = float(coef @ values[rows])
         rounding = self.slack * gamma(len(rows) + 2) * np.abs(values[rows])
-        error = float(np.abs(coef) @ (errors[rows] + rounding)) * OUTWARD
+        error = float(np.abs(coef) @ (errors[rows] + rounding)) * OUTWARD + TINY
         return max(square - error, 0.0), max(square + error, 0.0)
 
     def values(self, rows: Ints) -> Floats:

@@ -9,38 +9,26 @@ certificate has none, by their order, and ends with 0 (proved), 1 (not proved: w
 import csv
 import json
 import math
+import re
 import sys
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
 Vector = list[Fraction]
-PRIME, EPSILON = 2**61 - 1, 2.0**-52
-MAX_NODES = 50_000
-LARGEST = Fraction(sys.float_info.max)
-KEYS = ("format", "kind", "data", "statement", "witness", "parts", "verdict", "claim")
-DATA_KEYS = [
-    "rows",
-    "width",
-    "columns",
-    "intercept",
-    "weights",
-    "class_weights",
-    "offset",
-    "trials",
-    "penalty_factor",
-    "bounds",
-    "map",
-    "kernel",
-    "task",
-    "labels",
-    "scheme",
-    "counts",
-]
-FIELDS = {  # the fields of each kind: those of the statement, and those of the witness
-    "separability": ("n_left undecided", "weights proof divergence clashes widest"),
-    "margin": ("lower upper", "coef rows multipliers"),
-    "zero-one": ("upper lower", "coef subsystems packing"),
+PRIME = 2**61 - 1
+MAX_NODES, MAX_RANK, MAX_BITS, MAX_NUMBER = 50_000, 60, 2**18, 1e150
+FRACTION = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,3999})?")
+PLACE = re.compile(r"0|[1-9][0-9]{0,14}")
+KEYS = "format kind data statement witness parts verdict claim"
+DATA_KEYS = (
+    "rows width columns intercept weights class_weights offset trials penalty_factor bounds map kernel task labels"
+    " scheme counts"
+)
+FIELDS = {
+    "separability": {"statement": "n_left undecided", "witness": "weights proof divergence clashes widest"},
+    "margin": {"statement": "lower upper", "witness": "coef rows multipliers"},
+    "zero-one": {"statement": "upper lower", "witness": "coef subsystems packing"},
 }
 VERDICTS = {
     "separable": "the classes are completely separated",
@@ -61,9 +49,9 @@ def _require(holds: bool, message: str) -> None:
 # Reading
 
 
-def _object(value: Any, keys: Any, what: str) -> dict[str, Any]:
+def _object(value: Any, keys: str, what: str) -> dict[str, Any]:
     _require(isinstance(value, dict), f"{what} is no object")
-    _require(sorted(value) == sorted(keys), f"{what} has the keys {sorted(value)}, not {sorted(keys)}")
+    _require(sorted(value) == sorted(keys.split()), f"{what} has the keys {sorted(value)}, not {sorted(keys.split())}")
     return dict(value)
 
 
@@ -93,8 +81,8 @@ def _list(value: Any, size: int | None = None) -> list[Any]:
 
 
 def _float(value: Any, least: float = -math.inf) -> Fraction:
-    _require(type(value) in (int, float) and abs(value) <= LARGEST, f"{value!r:.40} is no finite number")
-    _require(Fraction(float(value)) == value and value >= least, f"{value!r:.40} is out of range")
+    fits = type(value) in (int, float) and abs(value) <= sys.float_info.max and float(value) == value >= least
+    _require(fits, f"{value!r:.40} is no number in range")
     return Fraction(value)
 
 
@@ -102,32 +90,29 @@ def _floats(value: Any, size: int | None = None, least: float = -math.inf) -> Ve
     return [_float(each, least) for each in _list(value, size)]
 
 
-def _rational(value: Any) -> Fraction:
-    if not isinstance(value, str):
-        return _float(value)
-    top, _, bottom = value.partition("/")
-    digits = [part.removeprefix("-" if part is top else "") for part in (top, bottom or "1")]
-    fits = all(part.isascii() and part.isdigit() and len(part) <= 4000 for part in digits)
-    _require(fits and int(digits[1]) > 0 and ("/" not in value or bottom != ""), f"{value[:40]!r} is no fraction")
-    return Fraction(int(top), int(digits[1]))
-
-
 def _rationals(value: Any, size: int | None = None) -> Vector:
-    return [_rational(each) for each in _list(value, size)]
+    numbers = _list(value, size)
+    wrong = [text for text in numbers if isinstance(text, str) and not FRACTION.fullmatch(text)]
+    _require(not wrong, f"{wrong[:1]!r:.40} is no fraction")
+    fractions, common = [Fraction(each) if isinstance(each, str) else _float(each) for each in numbers], 1
+    for denominator in {each.denominator for each in fractions}:
+        common = math.lcm(common, denominator)
+        if common.bit_length() > MAX_BITS:
+            raise UncheckedError(f"a common denominator of more than {MAX_BITS} bits")
+    return fractions
 
 
 def _relations(value: Any, width: int) -> list[Vector]:
     dense = []
     for relation in _list(value):
         _require(isinstance(relation, dict), "a relation is no object")
-        places = {_place(key, width): _rational(number) for key, number in relation.items()}
+        places = dict(zip((_place(key, width) for key in relation), _rationals([*relation.values()]), strict=True))
         dense.append([places.get(j, Fraction(0)) for j in range(width)])
     return dense
 
 
 def _place(key: str, width: int) -> int:
-    fits = key.isascii() and key.isdigit() and len(key) < 16 and (key == "0" or key[0] != "0")
-    _require(fits and int(key) < width, f"{key[:40]!r} is no column")
+    _require(bool(PLACE.fullmatch(key)) and int(key) < width, f"{key[:40]!r} is no column")
     return int(key)
 
 
@@ -135,28 +120,28 @@ def _place(key: str, width: int) -> int:
 
 
 def _kind_of(label: Any) -> str:
-    if type(label) is bool:
-        return "boolean"
-    return "text" if type(label) is str else "number" if type(label) in (int, float) and math.isfinite(label) else ""
+    kinds = {bool: "boolean", str: "text", int: "number", float: "number"}
+    return "" if type(label) is float and not math.isfinite(label) else kinds.get(type(label), "")
 
 
 def _check_data(data: dict[str, Any]) -> None:
     """Refuse data that contradict themselves, and those that this verifier does not know."""
     n, width, labels, task = _whole(data["rows"]), _whole(data["width"]), _list(data["labels"]), data["task"]
     _require(all(type(data[key]) is bool for key in ("intercept", "weights")), "intercept and weights are no booleans")
+    unused = [data[key] for key in ("offset", "trials", "penalty_factor", "bounds")]
+    _require(json.dumps(unused) == "[false, false, null, null]", "offset, trials, penalty_factor or bounds are given")
+    sizes = {"numbers": [0], "two": [2], "rest": [1], "several": [len(labels) or 1]}
     _require(
-        [data[key] for key in ("offset", "trials", "penalty_factor", "bounds")] == [False, False, None, None], "data"
+        isinstance(task, str) and len(labels) in sizes.get(task, []), f"the labels do not fit the task {task!r:.40}"
     )
-    _require(task in ("numbers", "two", "several", "rest"), f"{task!r:.40} is no task")
     _require(data["scheme"] in (None, "one-vs-rest", "pairs"), f"{data['scheme']!r:.40} is no scheme")
-    sizes = {"numbers": len(labels) == 0, "two": len(labels) == 2, "rest": len(labels) == 1, "several": len(labels) > 0}
+    _require(data["scheme"] is None or (task in ("two", "several") and len(labels) > 1), "the scheme needs labels")
     kinds = {_kind_of(label) for label in labels}
-    _require(sizes[task] and len(kinds - {""}) <= 1 and "" not in kinds, "the labels do not fit the task")
+    _require(len(kinds) <= 1 and "" not in kinds, "the labels are not all texts, numbers or booleans")
     _require(len(set(labels)) == len(labels), "a label is given twice")
     counts = [_whole(count) for count in _list(data["counts"], len(labels) + (task in ("numbers", "rest")))]
     weighted = data["weights"] or data["class_weights"] is not None
-    _require(0 not in counts and (sum(counts) < n if weighted else False) | (sum(counts) == n), "counts do not fit")
-    _require(data["scheme"] is None or (task in ("two", "several") and len(labels) > 1), "the scheme needs labels")
+    _require(0 not in counts and sum(counts) in (range(n + 1) if weighted else [n]), "counts do not fit")
     if data["class_weights"] is not None:
         _floats(data["class_weights"], len(labels), 0.0)
         _require(task != "rest", "class weights of one label")
@@ -173,6 +158,8 @@ def _number(text: str) -> Fraction:
     value = Fraction(float(text))
     digits = text.strip().lstrip("+-")
     _require(not digits.isdigit() or abs(value) == int(digits), f"float64 does not hold {text[:40]}")
+    if abs(value) > MAX_NUMBER:
+        raise UncheckedError(f"numbers above {MAX_NUMBER:g}")
     return value
 
 
@@ -183,7 +170,7 @@ def _label_of(text: str, kind: str) -> Any:
     if kind == "boolean":
         return {"true": True, "false": False}.get(text.strip().lower())
     try:
-        return Fraction(text.strip()) if "/" not in text and "_" not in text else None
+        return int(text) if text.strip().lstrip("+-").isdigit() else float(text.replace("_", "?"))
     except ValueError:
         return None
 
@@ -204,17 +191,16 @@ class Rows:
         places = [header.index(name) for name in names]
         self.data, self.values, self.codes, self.numbers = data, list[Vector](), list[int](), list[int]()
         kind = _kind_of(data["labels"][0])
-        known = {Fraction(x) if kind == "number" else x: code for code, x in enumerate(data["labels"])}
+        known = {x: code for code, x in enumerate(data["labels"])}
         class_weights = data["class_weights"] or [1] * len(known)
         for number, line in enumerate(lines):
-            size = Fraction(1) if weight is None else _number(line[header.index(weight)])
+            size = 1.0 if weight is None else float(_number(line[header.index(weight)]))
             _require(size >= 0, f"row {number} has a weight below 0")
             code = known.get(_label_of(line[header.index(target)], kind), -1)
-            if not size or (code >= 0 and not class_weights[code]):
+            if not size * (class_weights[code] if code >= 0 else 1):
                 continue
-            _require(
-                code >= 0 or data["task"] == "rest", f"row {number} has a label that the certificate does not have"
-            )
+            named = code >= 0 or data["task"] == "rest"
+            _require(named, f"row {number} has a label that the certificate does not have")
             self.values.append([Fraction(1)] * data["intercept"] + [_number(line[place]) for place in places])
             self.codes.append(int(code == 0) if data["task"] == "rest" else code)
             self.numbers.append(number)
@@ -241,51 +227,32 @@ def _dot(a: Any, b: Any) -> Any:
     return sum((x * z for x, z in zip(a, b, strict=True) if x and z), Fraction(0))
 
 
-def _eliminate(matrix: list[list[Any]], width: int, invert: Any, fit: Any) -> int:  # in place; returns the rank
+def _eliminate(matrix: list[list[Any]], width: int, prime: int = 0) -> int:  # in place; returns the rank
     rank = 0
     for column in range(width):
-        pivot = max(range(rank, len(matrix)), key=lambda i: abs(matrix[i][column]), default=None)
-        if pivot is not None and matrix[pivot][column]:
+        pivot = next((i for i in range(rank, len(matrix)) if matrix[i][column]), None)
+        if pivot is not None:
             matrix[rank], matrix[pivot] = matrix[pivot], matrix[rank]
-            inverse = invert(matrix[rank][column])
-            matrix[rank] = [fit(x * inverse) for x in matrix[rank]]
+            inverse = pow(matrix[rank][column], -1, prime) if prime else 1 / matrix[rank][column]
+            matrix[rank] = [x * inverse % prime if prime else x * inverse for x in matrix[rank]]
             for i in (i for i in range(len(matrix)) if i != rank and matrix[i][column]):
-                matrix[i] = [fit(x - matrix[i][column] * z) for x, z in zip(matrix[i], matrix[rank], strict=True)]
+                new = (x - matrix[i][column] * z for x, z in zip(matrix[i], matrix[rank], strict=True))
+                matrix[i] = [x % prime for x in new] if prime else list(new)
             rank += 1
     return rank
 
 
 def _rank(rows: list[Vector]) -> int:  # modulo a prime: at most the true rank
-    matrix = [[x.numerator * pow(x.denominator, -1, PRIME) % PRIME for x in row] for row in rows]
-    return _eliminate(matrix, len(rows[0]) if rows else 0, lambda x: pow(x, -1, PRIME), lambda x: x % PRIME)
+    matrix: list[list[Any]] = [[x.numerator * pow(x.denominator, -1, PRIME) % PRIME for x in row] for row in rows]
+    return _eliminate(matrix, len(rows[0]) if rows else 0, PRIME)
 
 
-def _scale(values: Any) -> Fraction:  # a power of 2 that brings the largest near 1
-    largest: Fraction = max(abs(value) for value in values)
-    return Fraction(2) ** (largest.denominator.bit_length() - largest.numerator.bit_length())
-
-
-def _check_rounded(basis: list[Vector], residual: Vector, multipliers: Vector) -> None:
-    _require(
-        all(any(row) for row in basis) and all(any(column) for column in zip(*basis, strict=True)), "a 0 in the basis"
-    )
-    columns = [_scale(column) for column in zip(*basis, strict=True)]
-    scaled = [[x * c for x, c in zip(row, columns, strict=True)] for row in basis]
-    rows = [_scale(row) for row in scaled]
-    floats = [[float(x * r) for x in row] for row, r in zip(scaled, rows, strict=True)]
-    inverse = [[*row, *(float(i == j) for j in range(len(basis)))] for i, row in enumerate(floats)]
-    _eliminate(inverse, len(basis), lambda x: 1.0 / x, float)  # R beside the identity, approximately
-    exact = [[Fraction(x) for x in row[len(basis) :]] for row in inverse]
-    product = [[_dot(row, column) for column in zip(*exact, strict=True)] for row in map(_exactly, floats)]
-    defect = max(sum(abs((i == j) - product[i][j]) for i in range(len(basis))) for j in range(len(basis)))
-    norm = max(sum(map(abs, column)) for column in zip(*exact, strict=True))
-    _require(defect < 1, "the basis cannot be shown to be independent")
-    bound = norm / (1 - defect) * max(abs(r * c) for r, c in zip(residual, columns, strict=True))
-    _require(all(bound < m / r for m, r in zip(multipliers, rows, strict=True)), "the multipliers do not cancel")
-
-
-def _exactly(row: list[float]) -> Vector:
-    return [Fraction(x) for x in row]
+def _check_rounded(basis: list[Vector], residual: Vector, multipliers: Vector) -> None:  # λ − Z⁻ᵗ r > 0
+    if len(basis) > MAX_RANK:
+        raise UncheckedError(f"rounded multipliers of more than {MAX_RANK} columns")
+    system = [[*column, r] for column, r in zip(zip(*basis, strict=True), residual, strict=True)]
+    _require(_eliminate(system, len(basis)) == len(basis), "the basis is not independent")
+    _require(all(m > row[-1] for m, row in zip(multipliers, system, strict=True)), "the multipliers do not cancel")
 
 
 # Separability
@@ -303,12 +270,10 @@ def _rays(rows: Rows) -> dict[int, Vector]:
 
 
 def _check_overlap(proof: Any, rays: dict[int, Vector], left: set[int], width: int) -> int:
-    proof = _object(proof, ("places", "multipliers", "columns", "relations"), "proof")
+    proof = _object(proof, "places multipliers columns relations", "proof")
     places, columns = _wholes(proof["places"]), _wholes(proof["columns"], width)
     multipliers, relations = _rationals(proof["multipliers"], len(places)), _relations(proof["relations"], width)
-    _require(
-        left.issuperset(places) and len(places) >= len(columns), "the proof has rows that are not left, or too few"
-    )
+    _require(left.issuperset(places) and len(places) >= len(columns), "the proof has too few rows, or others than left")
     _require(all(m > 0 for m in multipliers), "a multiplier is not above 0")
     dependent = sorted(set(range(width)) - set(columns))
     owned = sorted([j for j in dependent if relation[j]] for relation in relations)
@@ -324,20 +289,22 @@ def _check_overlap(proof: Any, rays: dict[int, Vector], left: set[int], width: i
 
 
 def _check_divergence(value: Any, proof: Any, rays: dict[int, Vector], width: int) -> None:
-    value = _object(value, ("spanning", "aliases", "opposites", "signs"), "divergence")
+    value = _object(value, "spanning aliases opposites signs", "divergence")
     aliases, spanning = _relations(value["aliases"], width), _wholes(value["spanning"])
     _require(not any(_dot(alias, ray) for alias in aliases for ray in rays.values()), "a row breaks an alias")
-    _require(
-        set(spanning) <= set(rays) and _rank([rays[place] for place in spanning]) == len(spanning), "the rank differs"
-    )
-    _require(len(spanning) == width - _rank(aliases) == width - len(aliases), "the rank is other")
+    _require(set(spanning) <= set(rays), "a row beyond those of the data")
+    _require(_rank([rays[place] for place in spanning]) == len(spanning), "the rank differs")
+    own = [
+        any(a and sum(map(bool, column)) == 1 for a, column in zip(alias, zip(*aliases, strict=True), strict=True))
+        for alias in aliases
+    ]
+    _require(all(own) and len(spanning) == width - len(aliases), "the aliases are not independent, or too few")
     opposites = [_rationals(vector, width) for vector in _list(value["opposites"])]
     _require(all(_dot(v, ray) >= 0 for v in opposites for ray in rays.values()), "a row is against an opposite")
-    units = [{str(j): 1} for j in range(width)]
-    span = _relations(units if proof is None else proof["relations"], width)
+    span = _relations([{str(j): 1} for j in range(width)] if proof is None else proof["relations"], width)
     _require(isinstance(value["signs"], dict), "signs is no object")
     for key, given in value["signs"].items():
-        column, entry = _place(key, width), _object(given, ("sign", "places", "multipliers"), "sign")
+        column, entry = _place(key, width), _object(given, "sign places multipliers", "sign")
         places, sign = [_whole(place) for place in _list(entry["places"])], entry["sign"]
         multipliers = _rationals(entry["multipliers"], len(places))
         _require(set(places) <= set(rays) and min(multipliers, default=0) >= 0, "a sign has other rows or multipliers")
@@ -347,7 +314,8 @@ def _check_divergence(value: Any, proof: Any, rays: dict[int, Vector], width: in
 
 
 def _check_separability(statement: dict[str, Any], witness: dict[str, Any], rows: Rows) -> tuple[str, str]:
-    if witness["clashes"] or witness["widest"] or statement["undecided"] is not False:
+    _require(type(statement["undecided"]) is bool, "undecided is no boolean")
+    if _list(witness["clashes"]) or witness["widest"] is not None or statement["undecided"]:
         raise UncheckedError("separability that is undecided, or proved by clashes")
     rays, labels = _rays(rows), rows.data["labels"]
     width, left = len(next(iter(rays.values()))), set(rays)
@@ -362,7 +330,7 @@ def _check_separability(statement: dict[str, Any], witness: dict[str, Any], rows
         left = {place for place, product in products.items() if product == 0}
         _require(len(left) < len(rays), "the direction separates no row at all")
     n_left = _whole(statement["n_left"])
-    _require(len(left) == n_left and (proof is not None or not left), f"{len(left)} are left, claimed {n_left}")
+    _require(len(left) == n_left and (proof is not None) == bool(left), f"{len(left)} are left, claimed {n_left}")
     support = 0 if proof is None else _check_overlap(proof, rays, left, width)
     if divergence is not None:
         _require(weights is not None, "a divergence without a direction")
@@ -400,16 +368,12 @@ def _check_margin(statement: dict[str, Any], witness: dict[str, Any], rows: Rows
     _require(square > 0 and 0 < lower <= upper, "the weights are 0, or the bounds are not in order")
     margins = [_dot(coef, row) for row in signed]
     _require(min(margins) > 0 and min(margins) ** 2 >= lower**2 * square, "a row is not right by the lower bound")
-    groups = (
-        [[k for k, i in enumerate(chosen) if rows.codes[i] == code] for code in (0, 1)]
-        if intercept
-        else [list(range(len(chosen)))]
-    )
+    classes = [{0}, {1}] if intercept else [{0, 1}]
+    groups = [[k for k, i in enumerate(chosen) if rows.codes[i] in codes] for codes in classes]
     totals = [sum((multipliers[k] for k in group), Fraction(0)) for group in groups]
     _require(min(totals) > 0, "the multipliers of a class are all 0")
-    share = {
-        k: multipliers[k] / total / len(groups) for group, total in zip(groups, totals, strict=True) for k in group
-    }
+    pairs = zip(groups, totals, strict=True)
+    share = {k: multipliers[k] / total / len(groups) for group, total in pairs for k in group}
     point = [sum(share[k] * signed[i][j] for k, i in enumerate(chosen)) for j in range(intercept, len(coef))]
     _require(sum(value * value for value in point) <= upper**2, "the upper bound does not follow from the multipliers")
     gap = (float(upper) - float(lower)) / float(upper)
@@ -425,12 +389,10 @@ def _check_mistakes(statement: dict[str, Any], witness: dict[str, Any], rows: Ro
     _require(wrong == upper, f"the weights make {wrong} mistakes, claimed {upper}")
     sets = []
     for system in _list(witness["subsystems"]):
-        own = _object(system, ("rows", "multipliers"), "subsystem")
+        own = _object(system, "rows multipliers", "subsystem")
         chosen, multipliers = _wholes(own["rows"], len(signed)), _rationals(own["multipliers"])
-        _require(
-            len(chosen) == len(multipliers) > 0 and min(multipliers) > 0,
-            "a subsystem has a multiplier that is not above 0",
-        )
+        fits = len(chosen) == len(multipliers) > 0 and min(multipliers) > 0
+        _require(fits, "a subsystem has a multiplier that is not above 0")
         totals = [_dot(multipliers, column) for column in zip(*(signed[i] for i in chosen), strict=True)]
         _require(not any(totals), "a subsystem does not cancel")
         sets.append(frozenset(chosen))
@@ -482,12 +444,8 @@ CHECKS = {"separability": _check_separability, "margin": _check_margin, "zero-on
 
 
 def _check_part(kind: str, part: Any, rows: Rows) -> tuple[str, str]:
-    statement, witness = (part[group] for group in ("statement", "witness"))
-    return CHECKS[kind](
-        _object(statement, FIELDS[kind][0].split(), "statement"),
-        _object(witness, FIELDS[kind][1].split(), "witness"),
-        rows,
-    )
+    statement, witness = (_object(part[group], FIELDS[kind][group], group) for group in ("statement", "witness"))
+    return CHECKS[kind](statement, witness, rows)
 
 
 def check(certificate: Any, path: str, options: dict[str, str]) -> str:
@@ -497,7 +455,7 @@ def check(certificate: Any, path: str, options: dict[str, str]) -> str:
         raise UncheckedError("it was made by an older release; fit again")
     _object(certificate, KEYS, "the certificate")
     kind = root["kind"]
-    _require(root["format"] == 2 and isinstance(kind, str), "format or kind is unknown")
+    _require(type(root["format"]) is int and root["format"] == 2 and isinstance(kind, str), "unknown format or kind")
     if kind not in CHECKS:
         raise UncheckedError(f"certificates of {kind[:40]!r}")
     data = _object(root["data"], DATA_KEYS, "data")
@@ -518,7 +476,7 @@ def check(certificate: Any, path: str, options: dict[str, str]) -> str:
                 own = [i for i in everyone if rows.codes[i] in (a, b)]
                 names = f"{labels[a]!r} and {labels[b]!r}"
                 parts.append((names, own, [int(rows.codes[i] == b) for i in own], [labels[a], labels[b]]))
-        given = [_object(part, ("statement", "witness"), "part") for part in _list(root["parts"], len(parts))]
+        given = [_object(part, "statement witness", "part") for part in _list(root["parts"], len(parts))]
         results = [
             (name, *_check_part(kind, part, rows.part(own, codes, of)))
             for part, (name, own, codes, of) in zip(given, parts, strict=True)

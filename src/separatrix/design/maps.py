@@ -38,6 +38,7 @@ from separatrix.errors import DataError, OptionError, require_count
 
 NO_RANK = 1e-12  # relative to the largest eigenvalue of the landmarks' kernel matrix: smaller ones are rounding
 ROOT_TWO = math.sqrt(2.0)
+MOST_FACTORS = 50  # more columns and a higher degree make over 2^50 products
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +191,9 @@ class PolynomialMap(FeatureMap):
     def __post_init__(self) -> None:
         require_count("columns", self.columns)
         require_count("degree", self.degree)
+        most = 2**MOST_FACTORS
+        if min(self.columns, self.degree) > MOST_FACTORS or max(self.columns, self.degree) > most:  # at least 2^min
+            raise OptionError(f"degree={self.degree:.3g} of {self.columns:.3g} columns: over 2^{MOST_FACTORS} products")
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -1,0 +1,55 @@
+"""Mutations of honest certificates: none whose statement is false is proved, and nothing hangs or ends in a traceback.
+
+`scripts/campaign` runs many more, and writes `benchmarks/results/campaign.md`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import pytest
+from campaign import Result, counts, extremes, run
+from honest import cases
+
+KINDS = sorted({case.kind for case in cases()})
+BAD = ("false, proved", "failed", "law broken")
+
+
+def faults(results: list[Result]) -> list[tuple[str, str, str]]:
+    """Return the results that must not be, with what was changed."""
+    return [(result.group, result.mutation.name, result.reason) for result in results if result.group in BAD]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mutations(kind: str) -> None:
+    results = run(kind, 60, seed=zlib.crc32(kind.encode()))
+    assert not faults(results)
+    made = counts(results)
+    assert made["true, proved"] > 5
+    assert made["other, refused"] > 20
+    assert made["harmless, refused"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_mutations(kind: str) -> None:
+    results = run(kind, 600, seed=1)
+    assert not faults(results)
+    harmless = [result for result in results if result.mutation.harmless]
+    assert counts(results)["harmless, refused"] <= 0.01 * len(harmless)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_extremes(case, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    results = list(extremes(case, tmp_path))
+    assert not faults(results)
+
+
+@pytest.mark.parametrize("name", ["margin", "kernel margin", "zero-one", "separability, quasi", "perceptron, batch"])
+def test_extremes_of_some(name: str, tmp_path: Path) -> None:
+    case = next(case for case in cases() if case.name == name)
+    results = list(extremes(case, tmp_path))
+    assert results
+    assert not faults(results)
