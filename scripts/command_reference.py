@@ -17,9 +17,9 @@ HEAD = """\
 Made from the code by `scripts/command_reference.py`; the tests compare the two.
 
 Every verb takes `--help`. With `--json` it prints one JSON object and nothing else. The exit code is 0 if all is well,
-1 if the answer is "no" (a certificate refused, a verdict undecided), 2 for input that cannot be used, with one line on
-stderr that says what would work, and 130 for a run that Ctrl-C aborted. The first Ctrl-C during a fit stops it at the
-best point so far, which is told and written with the status `interrupted`; the second aborts. Work of over a second
+1 if the answer is "no" (a certificate not proved, a verdict undecided), 2 for input that cannot be used, with one line
+on stderr that says what would work, and 130 for a run that Ctrl-C aborted. The first Ctrl-C during a fit stops it at
+the best point so far, which is told and written with the status `interrupted`; the second aborts. Work of over a second
 shows its progress on a terminal; elsewhere all output is plain text. `separatrix --install-completion` installs
 completion for the shell in use.
 """

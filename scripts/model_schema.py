@@ -86,7 +86,7 @@ def _object(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
 def render() -> str:
     """Return the schema as text."""
     definitions: dict[str, Any] = {}
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "separatrix model, format 1"}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "separatrix model, format 2"}
     schema = {**head, **_object(ModelFile, definitions), "$defs": dict(sorted(definitions.items()))}
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 

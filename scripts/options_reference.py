@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 
-from separatrix.families.options import FAMILIES, Options, option_fields, table_default
+from separatrix.families.options import FAMILIES, Options, table_default
 
 HEAD = """\
 # Options
@@ -28,7 +29,7 @@ def render() -> str:
 def _family(name: str, kind: type[Options]) -> Iterator[str]:
     yield f"## {kind.title}: `{name}`\n"
     yield "| option | default | |\n|---|---|---|\n" + "".join(
-        f"| `{each.name}` | {_default(kind, each)} | {_cell(each.metadata['help'])} |\n" for each in option_fields(kind)
+        f"| `{each.name}` | {_default(kind, each)} | {_cell(each.metadata['help'])} |\n" for each in fields(kind)
     )
 
 

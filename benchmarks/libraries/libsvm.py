@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.svm import SVC
 
 from measure import Contender
-from separatrix.certificates.optimality import KernelProblem, kernel_bound
+from separatrix.certificates.optimality import KernelPoint, kernel_bound
+from separatrix.certificates.spaces import KernelSpace
 from separatrix.design.kernel_matrix import training_scores
 from separatrix.design.kernels import RBF
 from separatrix.solvers.kernel_dual import middle_intercept
@@ -53,5 +54,7 @@ def _pairs(model: SVC, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, 
 def _gap(X: np.ndarray, signs: np.ndarray, coef: np.ndarray, model: SVC) -> float:
     caps, scores = np.full(len(signs), model.C), training_scores(RBF(model.gamma), X, coef)
     intercept = middle_intercept(signs - scores, caps, float(caps[signs > 0.0].sum()))
-    task = KernelProblem(signs, caps, np.ones(len(signs)), X.shape[1], 1.0)
-    return kernel_bound(task, scores, coef, intercept).relative_gap
+    space, strength = KernelSpace(RBF(model.gamma), X), 1.0 / float(caps.sum())
+    support = np.flatnonzero(coef)
+    point = KernelPoint(support, coef[support], intercept)
+    return kernel_bound(space, signs, np.ones(len(signs)), strength, point).relative_gap

@@ -9,130 +9,78 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from separatrix.certificates.base import certificate_from_dict
-    from separatrix.design import kernels
-    from separatrix.design.blocked import blocked
-    from separatrix.design.journaled import checkpointed
-    from separatrix.estimators import maps
-    from separatrix.estimators.audit import audit
-    from separatrix.estimators.formula import from_formula
-    from separatrix.estimators.kernel import KernelPerceptron, KernelSVM
-    from separatrix.estimators.linear import LinearRegression, LMSClassifier, LMSRegressor
-    from separatrix.estimators.logistic import GaussianGenerativeClassifier, LogisticRegression
-    from separatrix.estimators.margin import HalfspaceLP, LinearSVM, MaxMarginClassifier, ZeroOneClassifier
-    from separatrix.estimators.one_vs_rest import OneVsRest
-    from separatrix.estimators.path import path
-    from separatrix.estimators.perceptron import Perceptron
-    from separatrix.families.margin import Removals, fewest_removals
-    from separatrix.fit.minimise import minimise
-    from separatrix.fit.plan import plan_fit
-    from separatrix.fit.result import FitResult
-    from separatrix.inference.anova import anova
-    from separatrix.inference.diagnosis import diagnose
-    from separatrix.inference.evaluation import evaluate_classifier, evaluate_regressor
-    from separatrix.inference.hypotheses import nested_test
-    from separatrix.inference.influence import influence
-    from separatrix.inference.mle import log_likelihood
-    from separatrix.inference.simple import simple_regression, simple_regression_from_moments
-    from separatrix.model.certified import verify
-    from separatrix.model.evaluate import evaluate
-    from separatrix.model.export import export
-    from separatrix.model.file import load_model, save_model
-    from separatrix.model.record import Model
-    from separatrix.model.train import train
-    from separatrix.numerics import cross_entropy, entropy, logit, sigmoid, softmax
-    from separatrix.reports import plot
-    from separatrix.reports.compare import compare
-    from separatrix.reports.report import report
-    from separatrix.selection.path import strength_from, strength_to
-    from separatrix.separability.check import check_separability
-    from separatrix.separability.lift import lift
-    from separatrix.separability.margin import MistakeBound, mistake_bound
-    from separatrix.tables.demos import load_demo
-    from separatrix.tables.open import read_table
-    from separatrix.theory.experiments import cover_experiment, margin_experiment
-    from separatrix.theory.halfspace import Halfspace, augment, halfspace_program, reflect
+    from separatrix.certificates.base import certificate_from_dict as certificate_from_dict
+    from separatrix.design import kernels as kernels
+    from separatrix.design.build import blocked as blocked
+    from separatrix.design.journaled import checkpointed as checkpointed
+    from separatrix.estimators import maps as maps
+    from separatrix.estimators.audit import audit as audit
+    from separatrix.estimators.formula import from_formula as from_formula
+    from separatrix.estimators.kernel import KernelPerceptron as KernelPerceptron
+    from separatrix.estimators.kernel import KernelSVM as KernelSVM
+    from separatrix.estimators.linear import LinearRegression as LinearRegression
+    from separatrix.estimators.linear import LMSClassifier as LMSClassifier
+    from separatrix.estimators.linear import LMSRegressor as LMSRegressor
+    from separatrix.estimators.logistic import GaussianGenerativeClassifier as GaussianGenerativeClassifier
+    from separatrix.estimators.logistic import LogisticRegression as LogisticRegression
+    from separatrix.estimators.margin import HalfspaceLP as HalfspaceLP
+    from separatrix.estimators.margin import LinearSVM as LinearSVM
+    from separatrix.estimators.margin import MaxMarginClassifier as MaxMarginClassifier
+    from separatrix.estimators.margin import ZeroOneClassifier as ZeroOneClassifier
+    from separatrix.estimators.one_vs_rest import OneVsRest as OneVsRest
+    from separatrix.estimators.path import path as path
+    from separatrix.estimators.perceptron import Perceptron as Perceptron
+    from separatrix.families.margin import Removals as Removals
+    from separatrix.families.margin import fewest_removals as fewest_removals
+    from separatrix.fit.minimise import minimise as minimise
+    from separatrix.fit.plan import plan_fit as plan_fit
+    from separatrix.fit.result import FitResult as FitResult
+    from separatrix.inference.anova import anova as anova
+    from separatrix.inference.diagnosis import diagnose as diagnose
+    from separatrix.inference.evaluation import evaluate_classifier as evaluate_classifier
+    from separatrix.inference.evaluation import evaluate_regressor as evaluate_regressor
+    from separatrix.inference.hypotheses import nested_test as nested_test
+    from separatrix.inference.influence import influence as influence
+    from separatrix.inference.mle import log_likelihood as log_likelihood
+    from separatrix.inference.simple import simple_regression as simple_regression
+    from separatrix.inference.simple import simple_regression_from_moments as simple_regression_from_moments
+    from separatrix.model.certified import verify as verify
+    from separatrix.model.evaluate import evaluate as evaluate
+    from separatrix.model.export import export as export
+    from separatrix.model.file import load_model as load_model
+    from separatrix.model.file import save_model as save_model
+    from separatrix.model.record import Model as Model
+    from separatrix.model.train import train as train
+    from separatrix.numerics import cross_entropy as cross_entropy
+    from separatrix.numerics import entropy as entropy
+    from separatrix.numerics import logit as logit
+    from separatrix.numerics import sigmoid as sigmoid
+    from separatrix.numerics import softmax as softmax
+    from separatrix.reports import plot as plot
+    from separatrix.reports.compare import compare as compare
+    from separatrix.reports.report import report as report
+    from separatrix.selection import strength_from as strength_from
+    from separatrix.selection import strength_to as strength_to
+    from separatrix.separability.check import check_separability as check_separability
+    from separatrix.separability.lift import lift as lift
+    from separatrix.separability.margin import MistakeBound as MistakeBound
+    from separatrix.separability.margin import mistake_bound as mistake_bound
+    from separatrix.tables.demos import load_demo as load_demo
+    from separatrix.tables.open import read_table as read_table
+    from separatrix.theory.experiments import cover_experiment as cover_experiment
+    from separatrix.theory.experiments import margin_experiment as margin_experiment
+    from separatrix.theory.halfspace import Halfspace as Halfspace
+    from separatrix.theory.halfspace import augment as augment
+    from separatrix.theory.halfspace import halfspace_program as halfspace_program
+    from separatrix.theory.halfspace import reflect as reflect
 
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "FitResult",
-    "GaussianGenerativeClassifier",
-    "Halfspace",
-    "HalfspaceLP",
-    "KernelPerceptron",
-    "KernelSVM",
-    "LMSClassifier",
-    "LMSRegressor",
-    "LinearRegression",
-    "LinearSVM",
-    "LogisticRegression",
-    "MaxMarginClassifier",
-    "MistakeBound",
-    "Model",
-    "OneVsRest",
-    "Perceptron",
-    "Removals",
-    "ZeroOneClassifier",
-    "__version__",
-    "anova",
-    "audit",
-    "augment",
-    "blocked",
-    "certificate_from_dict",
-    "check_separability",
-    "checkpointed",
-    "compare",
-    "cover_experiment",
-    "cross_entropy",
-    "diagnose",
-    "entropy",
-    "errors",
-    "evaluate",
-    "evaluate_classifier",
-    "evaluate_regressor",
-    "export",
-    "fewest_removals",
-    "from_formula",
-    "halfspace_program",
-    "influence",
-    "kernels",
-    "lab",
-    "lift",
-    "load_demo",
-    "load_model",
-    "log_likelihood",
-    "logit",
-    "losses",
-    "maps",
-    "margin_experiment",
-    "minimise",
-    "mistake_bound",
-    "nested_test",
-    "path",
-    "penalties",
-    "plan_fit",
-    "plot",
-    "read_table",
-    "reflect",
-    "report",
-    "save_model",
-    "sigmoid",
-    "simple_regression",
-    "simple_regression_from_moments",
-    "softmax",
-    "strength_from",
-    "strength_to",
-    "theory",
-    "train",
-    "verify",
-]
-
 # The public names of each module, and the public modules.
 _NAMES = {
     "certificates.base": "certificate_from_dict",
-    "design.blocked": "blocked",
+    "design.build": "blocked",
     "design.journaled": "checkpointed",
     "estimators.audit": "audit",
     "estimators.formula": "from_formula",
@@ -163,7 +111,7 @@ _NAMES = {
     "numerics": "cross_entropy entropy logit sigmoid softmax",
     "reports.compare": "compare",
     "reports.report": "report",
-    "selection.path": "strength_from strength_to",
+    "selection": "strength_from strength_to",
     "separability.check": "check_separability",
     "separability.lift": "lift",
     "separability.margin": "MistakeBound mistake_bound",
@@ -183,6 +131,7 @@ _MODULES = {
     "plot": "reports.plot",
     "theory": "theory",
 }
+__all__ = sorted(["__version__", *_HOMES, *_MODULES])  # noqa: PLE0605  # the names imported above for type checkers
 
 
 def __getattr__(name: str) -> Any:
@@ -195,4 +144,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

@@ -11,6 +11,7 @@ The fields of a dataclass are the keys of its object: all of them, and no others
     Mapping[str, A]                 an object with any keys; with `int`, whose keys are whole numbers
     A | B, A | None                 the first of these that takes the value
     Annotated[A | B, Tag("kind")]   one of several dataclasses, told apart by a field
+    Callable                        the name of a function
     Any                             any JSON with finite numbers
 
 A field with `init=False` is derived from the others: it is written, and checked when read. The metadata `key` is its
@@ -172,15 +173,17 @@ def _reader(kind: Any) -> Reader:
         return partial(_read_array, marks[Shape], number, bounds)
     if Tag in marks:
         return partial(_read_tagged, {getattr(part, marks[Tag]): part for part in parts}, marks[Tag])
-    if origin is Literal:
-        return partial(_read_choice, parts)
+    if kind is Any or origin is Literal:
+        return _read_any if kind is Any else partial(_read_choice, parts)
     if origin is None:
         return partial(_read_object, kind) if is_dataclass(kind) else partial(_read_scalar, kind, marks.get(Range))
     return _reader_of_parts(origin, parts, marks.get(Items))
 
 
 def _reader_of_parts(origin: Any, parts: tuple[Any, ...], items: Items | None) -> Reader:
-    """Return the function that reads values of a union, a tuple or a mapping."""
+    """Return the function that reads values of a union, a tuple, a mapping or a function."""
+    if origin is Callable:
+        return partial(_read_scalar, str, None)
     inner = [_reader(part) for part in parts if part not in {NoneType, Ellipsis}]
     if origin in {Union, UnionType}:
         return partial(_read_union, inner, NoneType in parts)
@@ -212,8 +215,6 @@ def _is_unicode(text: str) -> bool:
 
 
 def _read_scalar(kind: Any, bounds: Range | None, value: Any) -> Any:
-    if kind is Any:
-        return _read_any(value)
     needed, accepts = _SCALARS[kind]
     if not accepts(value) and not (kind is Fraction and _SCALARS[float][1](value)):
         raise wrong(value, needed)
@@ -224,13 +225,13 @@ def _read_scalar(kind: Any, bounds: Range | None, value: Any) -> Any:
 
 
 def _read_any(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return _read_mapping(_read_any, value)
-    if isinstance(value, list):
-        return _read_each(_read_any, value)
     if isinstance(value, str):
         return value if value.isascii() else _read_scalar(str, None, value)
-    return _read_scalar(float, None, value) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else _read_scalar(float, None, value)
+    if isinstance(value, list):
+        return _read_each(_read_any, value)
+    return _read_mapping(_read_any, value) if isinstance(value, dict | Mapping) else value
 
 
 def _read_choice(choices: tuple[Any, ...], value: Any) -> Any:
@@ -312,7 +313,7 @@ def _read_array(sizes: Shape, number: type, bounds: Range, value: Any) -> Any:
 
 
 def _require_object(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict | Mapping):
         raise wrong(value, "an object")
     if isinstance(value, _Repeated):
         raise FormatError(" is given twice", _key_place(value.key))
@@ -337,7 +338,8 @@ def _key_place(key: str) -> str:
 
 def _read_key(key: str, reader: Reader, value: Any) -> Any:
     try:
-        _read_scalar(str, None, key)
+        if not key.isascii():
+            _read_scalar(str, None, key)
         return reader(value)
     except FormatError as error:
         raise error.within(_key_place(key)) from None

@@ -19,10 +19,8 @@ from separatrix.errors import OptionError
 @contextmanager
 def replace_atomically(path: str | Path) -> Iterator[Path]:
     """Yield the path of an empty temporary file, which replaces `path` if the block ends without an exception."""
-    target = Path(path)
-    if target.exists() and not target.is_file():
-        raise OptionError(f"{path} is no file that could be replaced; give the name of a file")
-    target = target.resolve()
+    require_writable(path)
+    target = Path(path).resolve()
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         temporary.open("xb").close()
@@ -33,6 +31,17 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def require_writable(path: str | Path) -> None:
+    """Raise an OptionError for a path that is no file, or whose folder is missing or may not be written to."""
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        raise OptionError(f"{path} is no file that could be replaced; give the name of a file")
+    if not target.parent.is_dir():
+        raise OptionError(f"{path} cannot be written: there is no folder {str(target.parent)!r}; make it first")
+    if not os.access(target.parent, os.W_OK):
+        raise OptionError(f"{path} cannot be written: its folder may not be written to; choose another")
 
 
 def write_atomically(path: str | Path, content: str | bytes) -> None:

@@ -51,8 +51,7 @@ class Loop(Generic[Arguments, Result]):
     @functools.cached_property
     def compiled(self) -> Callable[Arguments, Result]:
         """The same function as machine code; loads Numba on first use."""
-        compiled: Callable[Arguments, Result] = _compile(self.function, None, self.fastmath)
-        return compiled
+        return _compile(self.function, None, self.fastmath)
 
 
 class Reduction(Loop[Arguments, Result]):
@@ -68,25 +67,10 @@ class Scalar(Loop[Arguments, Result]):
     def compiled(self) -> Callable[Arguments, Result]:
         """The expression as machine code with a fixed signature, which a loop can take by typed pointer."""
         arity = len(inspect.signature(self.function).parameters)
-        compiled: Callable[Arguments, Result] = _compile(
-            self.function, f"float64({', '.join(['float64'] * arity)})", False
-        )
-        return compiled
+        return _compile(self.function, f"float64({', '.join(['float64'] * arity)})", False)
 
 
-def loop(function: Callable[Arguments, Result]) -> Loop[Arguments, Result]:
-    """Mark a function as a loop, to be compiled when its work is large."""
-    return Loop(function)
-
-
-def reduction(function: Callable[Arguments, Result]) -> Reduction[Arguments, Result]:
-    """Mark a function as a loop that may sum in any order."""
-    return Reduction(function)
-
-
-def scalar(function: Callable[Arguments, Result]) -> Scalar[Arguments, Result]:
-    """Mark a function as a branch-free expression of numbers, for arrays and for compiled loops."""
-    return Scalar(function)
+loop, reduction, scalar = Loop, Reduction, Scalar  # their names as decorators
 
 
 class WorkGate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,13 @@ import pytest
 from typer.testing import CliRunner
 
 import separatrix as sx
+from separatrix.certificates.margin import MarginCertificate
+from separatrix.certificates.mistakes import MistakesCertificate
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.cli.main import app
+from separatrix.errors import CertificateError
+
+CLAIMS = Path(sx.__file__).parent / "lab/page/words/claims.js"
 
 
 def _verified(certificate: dict[str, Any], X: Any, y: Any) -> bool:
@@ -47,19 +54,63 @@ def test_changed_certificates_are_refused(exported: Any) -> None:
         if len(set(y.tolist())) == 1:
             continue  # a single class is separated by either constant
         for named in run["certificates"]:
-            forged = copy.deepcopy(named["json"])
-            content = forged["content"]
-            if forged["kind"] == "margin":
-                content["lower"] *= 1.001
-            elif forged["kind"] == "mistakes" and content["margin"] is not None:
-                content["margin"] *= 1.001
-            elif forged["kind"] == "separability" and forged["verdict"] == "separable":
-                content["direction"] = [f"-{entry}".replace("--", "") for entry in content["direction"]]
+            own = sx.certificate_from_dict(named["json"])
+            if isinstance(own, MarginCertificate):
+                forged: Any = replace(own, lower=own.lower * 1.001, upper=own.upper * 1.001)
+            elif isinstance(own, MistakesCertificate) and own.margin is not None:
+                forged = replace(own, margin=own.margin * 1.001)
+            elif isinstance(own, SeparabilityCertificate) and own.verdict == "separable":
+                assert own.weights is not None
+                forged = replace(own, weights=tuple(-entry for entry in own.weights))
             else:
                 continue
-            assert not _verified(forged, X, y), named
+            assert not _verified(forged.to_dict(), X, y), named
             refused += 1
     assert refused > 50
+
+
+def test_words_that_do_not_follow_are_refused(exported: Any) -> None:
+    refused = 0
+    for run in exported("certificates"):
+        for named in run["certificates"]:
+            for key in ("verdict", "claim"):
+                forged = copy.deepcopy(named["json"])
+                forged[key] += " "
+                with pytest.raises(CertificateError, match=f"{key} does not follow from the statement"):
+                    sx.certificate_from_dict(forged)
+                refused += 1
+    assert refused > 500
+
+
+@pytest.mark.parametrize("digits", [2, 6, 10])
+def test_the_page_writes_numbers_as_python_does(node: Any, tmp_path: Path, digits: int) -> None:
+    rng = np.random.default_rng(5)
+    scales = 10.0 ** rng.integers(-300, 300, 2000)
+    halves = (rng.integers(0, 2 * 10**digits, 2000) + 0.5) * 2.0 ** rng.integers(-4, 4, 2000)
+    numbers = [0.0, 1.0, 9.5, 99.5, 999999.5, 1e-4, 9.9999995e-5, 5e-324, *(rng.random(2000) * scales), *halves]
+    script = f"""
+    import {{ general }} from "{CLAIMS.as_uri()}";
+    console.log(JSON.stringify({json.dumps(numbers)}.map((x) => general(x, {digits}))));
+    """
+    (tmp_path / "numbers.mjs").write_text(script)
+    done = node(str(tmp_path / "numbers.mjs"))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [f"{number:.{digits}g}" for number in numbers]
+
+
+def test_the_page_writes_labels_as_python_does(node: Any, tmp_path: Path) -> None:
+    labels = [True, False, 0, -1, 5, 3.5, 1e-5, -2.5e-7, 0.0001, 1e21, 1e22, 1.5e300, "a", "it's", 'a "b"', "'\"", "\\"]
+    labels += ["é", "\n\r\t", "\x00\x7f\x85\xa0\xad", "\u2028\u200b\u3000", "\U0001f600", "\U000e0001", "a b"]
+    script = f"""
+    import {{ quoted }} from "{CLAIMS.as_uri()}";
+    const labels = {json.dumps(labels)};
+    console.log(JSON.stringify([JSON.stringify(labels), labels.map(quoted)]));
+    """
+    (tmp_path / "labels.mjs").write_text(script)
+    done = node(str(tmp_path / "labels.mjs"))
+    assert done.returncode == 0, done.stderr
+    written, quoted = json.loads(done.stdout)
+    assert quoted == [repr(label) for label in json.loads(written)]
 
 
 def test_the_command_line_accepts_them(exported: Any, tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.certificates.data import Data
+from separatrix.codec import write
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.inference.prediction import Covariance
-from separatrix.model.decision_rule import DecisionRule
+from separatrix.model.predictions import DecisionRule
 from separatrix.model.record import Model
 from separatrix.tables.table import Column, Table, category_column
 
@@ -63,13 +65,32 @@ def made_model(table: Table, link: str = "sigmoid", *, seed: int = 0, covariance
         encoding=encoding,
         options={"strength": 0.1},
         data={"source": table.source, "rows": table.n_rows},
-        certificate={"kind": "optimality", "format": 1, "verdict": "optimal", "claim": "made up", "content": {}},
+        certificate=_made_certificate(table.n_rows, classes),
         summary={"title": "made up"},
         status="converged",
         message="made up",
         covariance=Covariance(half @ half.T / p, 12.0, 0.5) if covariance else None,
         no_covariance="" if covariance else "the coefficients were drawn",
     )
+
+
+def _made_certificate(rows: int, classes: tuple[Any, ...] | None) -> dict[str, Any]:
+    """Return the outline of a certificate, with a statement of nothing."""
+    if classes is None:
+        data = Data(rows=rows, width=1, intercept=True, task="numbers", counts=(rows,))
+    else:
+        task, counts = ("two" if len(classes) == 2 else "several"), (rows, *[0] * (len(classes) - 1))
+        data = Data(rows=rows, width=1, intercept=True, task=task, labels=classes, counts=counts)
+    words = {"verdict": "optimal", "claim": "made up"}
+    return {
+        "format": 2,
+        "kind": "optimality",
+        "data": write(data),
+        "statement": {},
+        "witness": {},
+        "parts": [],
+        **words,
+    }
 
 
 def rows_of(table: Table) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import json
 import runpy
 import warnings
 from collections.abc import Iterator
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -28,7 +28,7 @@ from separatrix.cli.flags import spell_flag
 from separatrix.cli.main import app
 from separatrix.errors import DataError, OptionError, SeparationError
 from separatrix.families.base import Fitted
-from separatrix.families.options import FAMILIES, Options, option, option_fields, table_options
+from separatrix.families.options import FAMILIES, Options, option, table_options
 from separatrix.jit import WorkGate
 from separatrix.model.train import TrainOptions, train_table
 from separatrix.tables.frames import from_frame
@@ -131,7 +131,7 @@ def frame(classes: bool = True) -> pd.DataFrame:
 def choices(kind: type[Options]) -> Iterator[dict[str, Any]]:
     """Yield each choice of each option whose type is a `Literal`."""
     types = get_type_hints(kind)
-    for field in option_fields(kind):
+    for field in fields(kind):
         if get_origin(types[field.name]) is Literal:
             yield from ({field.name: choice} for choice in get_args(types[field.name]))
 
@@ -284,7 +284,7 @@ def test_a_named_family_is_its_estimator_with_the_defaults_of_tables(family: str
         warnings.simplefilter("ignore")
         trained = train_table(from_frame(data), TrainOptions(family, options, target="target"))
         X = trained.model.encoding.apply(from_frame(data)).X
-        spread = {"scaling": "spread"} if "scaling" in {field.name for field in option_fields(kind)} else {}
+        spread = {"scaling": "spread"} if "scaling" in {field.name for field in fields(kind)} else {}
         estimator = ESTIMATORS[family](**options, **spread).fit(X, data["target"].to_numpy())
     assert trained.fitted.coef.tolist() == estimator.fitted_.coef.tolist()
     assert trained.fitted.intercept.tolist() == estimator.fitted_.intercept.tolist()
@@ -317,7 +317,7 @@ def test_every_option_is_a_parameter_a_flag_a_line_of_the_docs_and_an_entry_of_t
     for family, kind in FAMILIES.items():
         signature = inspect.signature(ESTIMATORS[family]).parameters
         plain, described = kind().checked().plain(), str(ESTIMATORS[family].__doc__)
-        for field in option_fields(kind):
+        for field in fields(kind):
             assert field.default is not MISSING
             assert signature[field.name].default == field.default
             assert f"    {field.name} : {field.metadata['help'][:40]}" in described
@@ -362,8 +362,8 @@ def test_a_new_option_is_one_field_and_its_use() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_an_option_of_other_families_names_them(family: str) -> None:
-    known = {field.name for field in option_fields(FAMILIES[family])}
-    for name in {field.name for kind in FAMILIES.values() for field in option_fields(kind)} - known:
-        owners = [each for each, kind in FAMILIES.items() if name in {field.name for field in option_fields(kind)}]
+    known = {field.name for field in fields(FAMILIES[family])}
+    for name in {field.name for kind in FAMILIES.values() for field in fields(kind)} - known:
+        owners = [each for each, kind in FAMILIES.items() if name in {field.name for field in fields(kind)}]
         with pytest.raises(OptionError, match=f"{name} is an option of .*{owners[-1]}, not of {family}"):
             table_options(family, {name: 1})

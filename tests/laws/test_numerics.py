@@ -156,3 +156,23 @@ def test_distinct_values_are_those_of_a_sort(kind, late) -> None:
     expected, inverse = np.unique(values, return_inverse=True)
     assert seen.tolist() == expected.tolist()
     assert (places == inverse).all()
+
+
+@untimed
+@given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3), min_size=1, max_size=4))
+def test_integer_columns_are_the_rows_times_their_factors(rows: list[list[float]]) -> None:
+    integers, factors = numerics.integer_columns(np.array(rows))
+    assert [[Fraction(x) for x in row] for row in rows] == [
+        [value / factor for value, factor in zip(row, factors, strict=True)] for row in integers.tolist()
+    ]
+    assert all(math.gcd(*column) in {0, 1} for column in integers.T.tolist())
+
+
+def test_the_simplex_method_is_exact() -> None:
+    """Maximise 3x + 2y subject to x + y ≤ 4 and x + 3y ≤ 6, x ≤ 3: 11 at (3, 1)."""
+    tableau = np.array([[1, 1, 1, 0, 0, 4], [1, 3, 0, 1, 0, 6], [1, 0, 0, 0, 1, 3], [-3, -2, 0, 0, 0, 0]], dtype=object)
+    optimal, basis, last = numerics.integer_simplex(tableau, [2, 3, 4])
+    values = {column: Fraction(optimal[row, -1], last) for row, column in enumerate(basis)}
+    assert (values[0], values[1], Fraction(optimal[-1, -1], last)) == (3, 1, 11)
+    started, _, _ = numerics.integer_simplex(tableau, [2, 3, 4], pivots=1)
+    assert (started[-1] < 0).any()

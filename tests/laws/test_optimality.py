@@ -122,8 +122,12 @@ def test_tampered_certificates_are_refused(fitted, changes):
 def test_other_data_are_refused(fitted):
     rows, labels, model = fitted
     assert not model.certificate_.verify(rows + 0.1, labels)
-    assert "the fit knew" in str(model.certificate_.verify(rows, np.where(labels == "yes", "maybe", labels)))
-    assert "X has 3 columns" in str(model.certificate_.verify(rows[:, :2], labels))
+    other = np.where(labels == "yes", "maybe", labels)
+    row = int(np.flatnonzero(other == "maybe")[0])
+    refusal = f"row {row} has label 'maybe'; the certificate is of ['no', 'yes']"
+    assert refusal in str(model.certificate_.verify(rows, other))
+    shape = f"X has shape ({len(rows)}, 2); the certificate is of ({len(rows)}, 3)"
+    assert shape in str(model.certificate_.verify(rows[:, :2], labels))
 
 
 def test_weights_are_part_of_the_claim():
@@ -133,8 +137,12 @@ def test_weights_are_part_of_the_claim():
     certificate = sx.LogisticRegression().fit(rows, labels, sample_weight=weights).certificate_
     assert certificate.verify(rows, labels, weights)
     assert not certificate.verify(rows, labels)
-    assert "must be 50 numbers of at least 0" in str(certificate.verify(rows, labels, -weights))
-    assert "must be 50 numbers of at least 0" in str(certificate.verify(rows, labels, weights[:-1]))
+    assert "the fit had sample weights; give them" in str(certificate.verify(rows, labels))
+    below = "sample_weight must have no number below 0, and some above"
+    assert below in str(certificate.verify(rows, labels, -weights))
+    assert below in str(certificate.verify(rows, labels, 0.0 * weights))
+    short = "sample_weight has shape (49,) where 50 numbers are needed"
+    assert short in str(certificate.verify(rows, labels, weights[:-1]))
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -6,6 +6,8 @@ import copy
 import json
 import random
 from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -66,10 +68,14 @@ def labelled_rows(draw, most=12):
     return X, y if len(set(y)) == 2 else [0, 1, *y[2:]]
 
 
-def second_opinion(certificate, X, y):
-    """Check a certificate with the verifier that shares no code with the first."""
-    rows = [[Fraction(float(x)) for x in row] for row in X]
-    standalone.check(json.loads(certificate.to_json()), rows, [str(label) for label in y], [True] * len(rows))
+def second_opinion(written, X, y):
+    """Check the JSON of a certificate with the verifier that shares no code with the first, from a table."""
+    lines = [",".join([*(repr(float(x)) for x in row), str(label)]) for row, label in zip(X, y, strict=True)]
+    with TemporaryDirectory() as folder:
+        table = Path(folder) / "table.csv"
+        header = ",".join([*(f"x{j + 1}" for j in range(len(X[0]))), "label"])
+        table.write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+        standalone.check(json.loads(json.dumps(written)), str(table), {"--target": "label"})
 
 
 @COMMON
@@ -83,7 +89,7 @@ def test_the_verdict_is_that_of_a_rational_program(data, intercept):
     assert sx.certificate_from_dict(json.loads(certificate.to_json())) == certificate
     verification = certificate.verify(X, y)
     assert verification, str(verification)
-    second_opinion(certificate, X, y)
+    second_opinion(certificate.to_dict(), X, y)
 
 
 @settings(max_examples=25, deadline=None)
@@ -143,25 +149,23 @@ def tampered(content, path):
 def test_a_flipped_number_is_refused_by_both_or_proves_the_same(data, seed):
     X, y = data
     honest = sx.check_separability(X, y).to_dict()
-    parts = ("direction", "proof", "n_left", "n_rows", "divergence", "divergence_dim")
-    proofs = {key: honest["content"][key] for key in parts}
-    path = random.Random(seed).choice(list(flips(proofs)))
-    false = {**honest, "content": {**honest["content"], **tampered(proofs, path)}}
+    numbers = {key: honest[key] for key in ("data", "statement", "witness")}
+    path = random.Random(seed).choice(list(flips(numbers)))
+    false = {**honest, **tampered(numbers, path)}
     try:
         held = bool(sx.certificate_from_dict(false).verify(X, y))
     except CertificateError:
         held = False
-    rows = [[Fraction(x) for x in row] for row in X]
     try:
-        standalone.check(false, rows, [str(label) for label in y], [True] * len(rows))
+        second_opinion(false, X, y)
         second = True
     except (ValueError, LookupError, TypeError, ArithmeticError):
         second = False
     assert held == second
     # A direction may still be one with an entry turned round, a relation's only entry has no sign, and row or
     # column 1 may do as well as row or column 0; nothing else.
-    turned = path[0] == "direction" or bool({"relations", "aliases", "opposites"} & set(path))
-    harmless = turned or (bool({"rays", "spanning", "columns"} & set(path)) and value_at(proofs, path) == 0)
+    turned = bool({"weights", "relations", "aliases", "opposites"} & set(path))
+    harmless = turned or (bool({"places", "spanning", "columns"} & set(path)) and value_at(numbers, path) == 0)
     assert not held or harmless, path
 
 
@@ -169,17 +173,34 @@ def test_a_flipped_number_is_refused_by_both_or_proves_the_same(data, seed):
 def test_the_second_verifier_knows_several_classes(multiclass):
     X, y = sx.load_demo("iris")
     certificate = sx.check_separability(X[::5], y[::5], multiclass=multiclass)
-    second_opinion(certificate, X[::5], y[::5])
+    second_opinion(certificate.to_dict(), X[::5], y[::5])
     with pytest.raises(ValueError, match=r"wrong side|label|claimed|cancel"):
-        second_opinion(certificate, X[::5], np.roll(y[::5], 11))
+        second_opinion(certificate.to_dict(), X[::5], np.roll(y[::5], 11))
 
 
-@pytest.mark.parametrize("text", ["{}", "[1]", "7", '{"kind": ', '{"kind": "mistakes"}', ""])
-def test_the_second_verifier_says_what_it_cannot_check(text, tmp_path, capsys):
+@pytest.mark.parametrize("text", ["{}", "[1]", "7", '{"kind": ', '{"kind": "mistakes"}', "", "NaN", '{"a": 1, "a": 2}'])
+def test_the_second_verifier_refuses_what_is_no_certificate(text, tmp_path, capsys):
     (tmp_path / "c.json").write_text(text, encoding="utf-8")
     (tmp_path / "t.csv").write_text("x,y\n1,2\n", encoding="utf-8")
+    assert standalone.main([str(tmp_path / "c.json"), str(tmp_path / "t.csv"), "--target", "y"]) == 1
+    assert capsys.readouterr().out.startswith("not proved: ")
+
+
+@pytest.mark.parametrize(
+    "certificate",
+    [
+        {"format": 1, "kind": "separability"},
+        sx.Perceptron().fit([[1.0], [2.0]], [0, 1]).certificate_.to_dict(),
+        sx.check_separability([[1.0], [2.0]], [0, 1], map=sx.maps.Polynomial(2)).to_dict(),
+    ],
+    ids=["format 1", "mistakes", "map"],
+)
+def test_the_second_verifier_says_what_it_cannot_check(certificate, tmp_path, capsys):
+    (tmp_path / "c.json").write_text(json.dumps(certificate), encoding="utf-8")
+    (tmp_path / "t.csv").write_text("x,y\n1,0\n2,1\n", encoding="utf-8")
     assert standalone.main([str(tmp_path / "c.json"), str(tmp_path / "t.csv"), "--target", "y"]) == 2
-    assert "cannot be checked here" in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith("cannot be checked here: ")
+    assert standalone.main([str(tmp_path / "absent.json"), str(tmp_path / "t.csv"), "--target", "y"]) == 2
 
 
 @pytest.mark.parametrize("gap", [0, 1, -1])
@@ -191,7 +212,7 @@ def test_a_gap_of_one_unit_in_the_last_place(gap, unit):
     certificate = sx.check_separability(X, [0, 0, 0, 1, 1, 1])
     assert certificate.verdict == {0: "quasi", 1: "separable", -1: "overlap"}[gap]
     assert certificate.verify(X, [0, 0, 0, 1, 1, 1])
-    second_opinion(certificate, X, [0, 0, 0, 1, 1, 1])
+    second_opinion(certificate.to_dict(), X, [0, 0, 0, 1, 1, 1])
 
 
 @pytest.mark.parametrize("rows", [12, 40, 300])

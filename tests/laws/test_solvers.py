@@ -191,9 +191,11 @@ def test_the_first_solver_that_fits_is_chosen_and_the_others_explained() -> None
     X, y = separable()
     held = suitable(problem_of(X, y), [PerceptronSolver(), BatchPerceptron()])[0]
     assert held == (PerceptronSolver(), "PerceptronSolver fits the perceptron loss")
-    (streamed,) = suitable(streamed_problem(), [PerceptronSolver(), MaxMargin(), BatchPerceptron(), Demanding()])
-    assert streamed.solver == BatchPerceptron()
-    assert streamed.reason == (
+    ((solver, reason),) = suitable(
+        streamed_problem(), [PerceptronSolver(), MaxMargin(), BatchPerceptron(), Demanding()]
+    )
+    assert solver == BatchPerceptron()
+    assert reason == (
         "BatchPerceptron fits the perceptron loss; "
         + refusal(PerceptronSolver(), streamed_problem())
         + " MaxMargin needs rows in any order; Streamed only streams them. "

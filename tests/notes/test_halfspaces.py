@@ -110,3 +110,19 @@ def test_m13_the_mistake_bound_has_the_same_margin():
     assert bound.exact
     assert bound.margin == model.margin_
     assert bound.bound == pytest.approx((bound.radius * model.B_) ** 2)
+
+
+def test_classes_with_hard_and_soft_margins_have_one_certificate():
+    X, y = sx.load_demo("iris")
+    with pytest.warns(sx.errors.SeparationWarning, match="a soft margin instead"):
+        model = sx.MaxMarginClassifier(on_overlap="soft").fit(X, y)
+    certificate = model.certificate_
+    assert (certificate.kind, certificate.verdict) == ("mixed", "mixed")
+    assert [part.kind for part in certificate.parts] == ["margin", "optimality", "optimality"]
+    again = sx.certificate_from_dict(certificate.to_dict())
+    assert again.to_dict() == certificate.to_dict()
+    assert again.verify(X, y)
+    assert not again.verify(X, y[::-1])
+    renamed = {**certificate.to_dict(), "kind": "margin"}
+    with pytest.raises(sx.errors.CertificateError, match="malformed certificate"):
+        sx.certificate_from_dict(renamed)

@@ -57,7 +57,7 @@ def test_rows_of_weight_zero_do_not_count():
     certificate = sx.check_separability(X, y, sample_weight=weights)
     assert certificate.verdict == "separable"
     assert certificate.verify(X, y, weights)
-    assert "give sample_weight" in str(certificate.verify(X, y))
+    assert "the fit had sample weights; give them" in str(certificate.verify(X, y))
 
 
 def test_a_refusal_names_the_row():
@@ -65,17 +65,21 @@ def test_a_refusal_names_the_row():
     assert "row 1 is on the wrong side" in str(certificate.verify([[0], [5], [2], [3]], [0, 0, 1, 1]))
     assert "row 2 has label 7" in str(certificate.verify([[0], [1], [2], [3]], [0, 0, 7, 1]))
     false = certificate.to_dict()
-    false["content"] = {**false["content"], "coefficient_status": {"intercept": "finite", "x1": "+inf"}}
+    false["statement"] = {**false["statement"], "coefficient_status": {"intercept": "finite", "x1": "+inf"}}
     with pytest.raises(CertificateError, match="coefficient_status"):
+        sx.certificate_from_dict(false)
+    overlap = sx.check_separability([[0], [1], [2], [3]], [0, 1, 0, 1]).to_dict()
+    false = {**certificate.to_dict(), "verdict": overlap["verdict"], "claim": overlap["claim"]}
+    with pytest.raises(CertificateError, match="verdict does not follow from the statement"):
         sx.certificate_from_dict(false)
 
 
 def test_one_class_and_bad_input():
     assert "only one class" in sx.check_separability([[1], [2]], [1, 1]).claim
     assert sx.check_separability([[1], [-2]], [1, 1], fit_intercept=False).verdict == "overlap"
-    with pytest.raises(DataError, match="every row has weight 0"):
+    with pytest.raises(DataError, match="sample_weight must have no number below 0, and some above"):
         sx.check_separability([[1], [2]], [0, 1], sample_weight=[0, 0])
-    with pytest.raises(DataError, match="'x1' is not finite in row 1"):
+    with pytest.raises(DataError, match="'x1' has NaN in row 1"):
         sx.check_separability([[1.0], [np.nan]], [0, 1])
     with pytest.raises(DataError, match="2 rows and y has 3 labels"):
         sx.check_separability([[1.0], [2.0]], [0, 1, 1])

@@ -14,7 +14,7 @@ from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
 import separatrix as sx
-from separatrix.certificates.base import OneVsRestCertificate
+from separatrix.certificates.base import PartsCertificate
 from separatrix.errors import DataError
 from separatrix.fit.result import Status
 
@@ -47,7 +47,7 @@ def rows_of(name: str) -> Set:
 def assert_optimal(fitted: Any, X: Any, y: np.ndarray) -> None:
     assert fitted.result_.status is Status.OPTIMAL, fitted.result_.message
     certificate = fitted.certificate_
-    parts = certificate.parts if isinstance(certificate, OneVsRestCertificate) else [certificate]
+    parts = certificate.parts if isinstance(certificate, PartsCertificate) else [certificate]
     assert max(part.relative_gap for part in parts) <= GAP
     assert certificate.verify(X, y).holds
 

@@ -18,7 +18,7 @@ from separatrix.fit.run import run
 from separatrix.losses import Logistic, Loss, Softmax, Squared
 from separatrix.penalties import L1, make_penalty
 from separatrix.problem import Problem
-from separatrix.selection.path import trace_path
+from separatrix.selection import trace_path
 from separatrix.solvers.coordinate import Coordinate
 
 pytestmark = pytest.mark.slow

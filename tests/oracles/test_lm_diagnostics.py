@@ -68,7 +68,7 @@ def test_dfbetas_are_what_leaving_a_row_out_does(name):
 @pytest.mark.parametrize("name", having("reset_fitted_2_3"))
 def test_reset(name):
     model, data = fitted(name)
-    found, truth = reset(influence(model)), data.truth["reset_fitted_2_3"]
+    (found,), truth = reset(influence(model)), data.truth["reset_fitted_2_3"]
     assert found.detail == f"on {truth['df1']} and {truth['df2']} degrees of freedom"
     assert found.value == pytest.approx(truth["statistic"], rel=DIGITS)
     assert found.p_value == pytest.approx(truth["p"], rel=DIGITS)

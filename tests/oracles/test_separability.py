@@ -125,23 +125,28 @@ def test_four_and_nine_of_a_third_of_the_rows_are_separated():
 
 def test_the_second_verifier_runs_alone_and_refuses(tmp_path):
     _, X, y, _ = table("separation", "endometrial")
-    certificate = sx.check_separability(X, y).to_dict()
+    honest = sx.check_separability(X, y)
+    certificate = honest.to_dict()
     data = str(DATA / "separation" / "endometrial.csv")
     ends = {}
-    for what in ("honest", "flipped", "other kind"):
+    for what in ("honest", "other words", "flipped", "other kind"):
+        if what == "other words":
+            certificate["claim"] = "the classes overlap"
         if what == "flipped":
-            certificate["content"]["direction"] = [-1.0, 1.0, 0.0, 0.0]
+            certificate["witness"]["weights"] = [-1.0, 1.0, 0.0, 0.0]
         if what == "other kind":
             certificate["kind"] = "mistakes"
         (tmp_path / "c.json").write_text(json.dumps(certificate), encoding="utf-8")
         command = [sys.executable, "-I", standalone.__file__, str(tmp_path / "c.json"), data, "--target", "y"]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         ends[what] = (ended.returncode, ended.stdout)
-    assert ends["honest"] == (0, "holds: quasi; 79 rays, 66 left\n")
+    assert honest.claim.startswith("the classes are quasi-completely separated: all but 66 rows, which overlap")
+    assert ends["honest"] == (0, f"proved: {honest.claim}\n")
+    assert ends["other words"] == (1, "not proved: verdict or claim do not follow from the statement\n")
     assert ends["flipped"][0] == 1
     assert "is on the wrong side" in ends["flipped"][1]
-    assert ends["other kind"] == (2, "cannot be checked here: it is no certificate of separability\n")
+    assert ends["other kind"] == (2, "cannot be checked here: certificates of 'mistakes'\n")
     with open(standalone.__file__, encoding="utf-8") as file:
         text = file.read()
-    assert len(text.splitlines()) < 200
+    assert len(text.splitlines()) < 600  # three kinds, and the whole format
     assert "separatrix" not in text

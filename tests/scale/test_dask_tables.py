@@ -17,7 +17,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-from separatrix.design.dask.tables import DaskTable  # noqa: E402
+from separatrix.design.dask.rows import DaskTable  # noqa: E402
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,8 @@ A certificate is plain data. Its JSON has the keys
     data            the rows that it is about: how many, of which columns, labels and weights (`Data`)
     statement       the numbers that it asserts
     witness         the numbers that prove them
-    parts           statement and witness of each class against the rest, or of each pair of classes
+    parts           statement and witness of each class against the rest, or of each pair of classes; and the kind, if
+                    they are not all of one
     verdict, claim  the statement in words
 
 Only the root has `data`; what a part is about follows from its place. `verify` sees the data of the caller in one place
@@ -161,6 +162,8 @@ class Certificate(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON values."""
+        if self.data.kernel is not None:
+            self.data.kernel.to_dict()  # raises an error for a function, which cannot be written
         head = {"format": FORMAT, "kind": self.kind, "data": write(self.data)}
         return {**head, **self.groups(), "parts": [], "verdict": self.verdict, "claim": self.claim}
 
@@ -230,6 +233,7 @@ _MODULES = {
 }
 KINDS = tuple(_MODULES)
 _KINDS: dict[str, type[Certificate]] = {}
+MIXED = "mixed"  # the kind of parts of different kinds, which name theirs
 KEYS = ("format", "kind", "data", "statement", "witness", "parts", "verdict", "claim")
 
 
@@ -272,53 +276,76 @@ def _read(values: Mapping[str, Any]) -> Certificate:
 
 def read_body(given: Mapping[str, Any]) -> Certificate:
     """Return the certificate of kind, data, statement, witness and parts; its words are not compared."""
-    kind = given["kind"]
-    if not isinstance(kind, str) or kind not in _MODULES:
-        raise FormatError(f" is {kind!r:.40}, an unknown kind{did_you_mean(str(kind), _MODULES)}", ".kind")
-    import_module(f"separatrix.certificates.{_MODULES[kind]}")
+    kind = None if given["kind"] == MIXED else _kind(given["kind"], ".kind")
     data = read(Data, given["data"], ".data")
-    if (data.kernel is None) == kind.startswith("kernel"):
-        raise FormatError(
-            f" is {'missing' if data.kernel is None else 'given'} in a {kind} certificate", ".data.kernel"
-        )
-    if data.map is not None and kind != "separability":
-        raise FormatError(f" is given in a {kind} certificate", ".data.map")
     groups = {"statement": given["statement"], "witness": given["witness"]}
     if data.scheme is None:
         if given["parts"] != []:
             raise FormatError(" are given, where the data have no scheme of several classes", ".parts")
-        return _KINDS[kind].from_groups(data, groups)
+        own = kind or _kind(MIXED, ".kind")
+        _require_space(own, data)
+        return own.from_groups(data, groups)
     if groups != {"statement": None, "witness": None}:
         raise FormatError(" is not null, where the parts have the statements", ".statement")
-    return _read_parts(_KINDS[kind], data, given["parts"])
+    return _read_parts(kind, data, given["parts"])
 
 
-def _read_parts(kind: type[Certificate], data: Data, parts: Any) -> PartsCertificate:
+def _require_space(kind: type[Certificate], data: Data) -> None:
+    """Raise a FormatError for data with a kernel or a map of which a kind of certificate knows nothing."""
+    if (data.kernel is None) == kind.kind.startswith("kernel"):
+        raise FormatError(
+            f" is {'missing' if data.kernel is None else 'given'} in a {kind.kind} certificate", ".data.kernel"
+        )
+    if data.map is not None and kind.kind != "separability":
+        raise FormatError(f" is given in a {kind.kind} certificate", ".data.map")
+
+
+def _kind(name: Any, place: str) -> type[Certificate]:
+    """Return the class of a kind."""
+    if not isinstance(name, str) or name not in _MODULES:
+        raise FormatError(f" is {name!r:.40}, an unknown kind{did_you_mean(str(name), _MODULES)}", place)
+    import_module(f"separatrix.certificates.{_MODULES[name]}")
+    return _KINDS[name]
+
+
+def _read_parts(kind: type[Certificate] | None, data: Data, parts: Any) -> PartsCertificate:
+    """Return the certificate of parts of one kind or, if it is None, of parts that name their kinds."""
     if not isinstance(parts, list) or len(parts) != data.n_parts:
         raise FormatError(f" must be a list of {data.n_parts}, by the labels and the scheme of the data", ".parts")
-    own = [kind.from_groups(data.part(k), part, f".parts[{k}]") for k, part in enumerate(parts)]
-    return PartsCertificate(data=data, parts=tuple(own))
+    own: list[Certificate] = []
+    for k, part in enumerate(parts):
+        place = f".parts[{k}]"
+        groups = dict(read(dict[str, Any], part, place))
+        own_kind = _kind(groups.pop("kind", None), f"{place}.kind") if kind is None else kind
+        _require_space(own_kind, data)
+        own.append(own_kind.from_groups(data.part(k), groups, place))
+    certificate = PartsCertificate(data=data, parts=tuple(own))
+    if kind is None and certificate.kind != MIXED:
+        raise FormatError(f" is {MIXED!r}, where all parts are of one kind", ".kind")
+    return certificate
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartsCertificate(Certificate):
-    """A certificate of one kind for each class against the rest, or for each pair of classes; all parts are claimed.
+    """A certificate for each class against the rest, or for each pair of classes; all parts are claimed.
 
-    `data` has the scheme and the labels in the order of the parts; those of a part follow from its place.
+    `data` has the scheme and the labels in the order of the parts; those of a part follow from its place. Parts of
+    different kinds, such as the widest margin of one class and a soft margin of another, have their kinds in the file.
     """
 
     parts: tuple[Certificate, ...]
 
     def __post_init__(self) -> None:
-        if len(self.parts) != self.data.n_parts or len({type(part) for part in self.parts}) != 1:
-            raise ValueError(f"{self.data.n_parts} parts of one kind are needed; there are {len(self.parts)}")
+        if len(self.parts) != self.data.n_parts:
+            raise ValueError(f"{self.data.n_parts} parts are needed; there are {len(self.parts)}")
         if any(part.data != self.data.part(k) for k, part in enumerate(self.parts)):
             raise ValueError("a part is about other data than its place says")
 
     @property
     def kind(self) -> str:  # type: ignore[override]  # that of the parts
-        """The kind of the parts."""
-        return self.parts[0].kind
+        """The kind that all parts have, or 'mixed'."""
+        kinds = {part.kind for part in self.parts}
+        return kinds.pop() if len(kinds) == 1 else MIXED
 
     @property
     def claim(self) -> str:
@@ -348,9 +375,8 @@ class PartsCertificate(Certificate):
         else:
             others = [part.data.counts[1] for part in parts[: len(labels) - 1]]
             counts = [first.counts[0], *others]
-        data = replace(
-            first, task="several", labels=tuple(labels), scheme=scheme, counts=tuple(counts), rows=sum(counts)
-        )
+        rows = first.rows if scheme == "one-vs-rest" else sum(counts)
+        data = replace(first, task="several", labels=tuple(labels), scheme=scheme, counts=tuple(counts), rows=rows)
         return cls(data=data, parts=tuple(part.about(data.part(k)) for k, part in enumerate(parts)))
 
     def about(self, data: Data) -> PartsCertificate:
@@ -360,7 +386,9 @@ class PartsCertificate(Certificate):
         return {"statement": None, "witness": None}
 
     def to_dict(self) -> dict[str, Any]:
-        return {**super().to_dict(), "parts": [part.groups() for part in self.parts]}
+        named = self.kind == MIXED
+        parts = [{"kind": part.kind, **part.groups()} if named else part.groups() for part in self.parts]
+        return {**super().to_dict(), "parts": parts}
 
     def certified(self) -> CertifiedCoef | None:
         """Return one score per class, if every class against the rest has certified coefficients."""

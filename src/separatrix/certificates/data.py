@@ -29,12 +29,15 @@ from separatrix.codec import MAX_WHOLE, Items, Range
 from separatrix.design.base import Design
 from separatrix.design.build import (
     RowSource,
+    as_array,
     as_row_source,
     column_names,
+    largest_entry,
     make_design,
     map_rows,
     masked_rows,
     row_radius,
+    with_intercept,
 )
 from separatrix.design.kernel_matrix import by_rows, select_rows
 from separatrix.design.kernels import AnyKernel, Precomputed
@@ -42,7 +45,7 @@ from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import AnyMap, FeatureMap
 from separatrix.errors import DataError, counted
 
-Label = bool | int | float | str
+Label = str | int | float | bool
 Task = Literal["numbers", "two", "several", "rest"]
 Scheme = Literal["one-vs-rest", "pairs"]
 Whole = Annotated[int, Range(0, MAX_WHOLE)]
@@ -123,7 +126,7 @@ class Data:
         """The names of the columns of the design: after the map, the intercept first."""
         names = column_names(self.width, self.columns)
         names = names if self.map is None else self.map.names(names)
-        return ("intercept", *names) if self.intercept else names
+        return tuple(with_intercept(names, self.intercept))
 
     @property
     def n_counted(self) -> int:
@@ -213,13 +216,21 @@ class MatchedRows:
         return cls(data, None, (signs > 0.0).astype(np.intp), np.zeros(0), given=design)
 
     @cached_property
-    def design(self) -> Design:
+    def finite_design(self) -> Design:
         """The rows as a design, with the intercept of the data; entries that are not finite raise a DataError."""
         if self.given is not None:
             return self.given
         design = make_design(self.X, intercept=self.data.intercept, names=self.data.names[int(self.data.intercept) :])
-        require_finite(design)
+        if self.data.task != "numbers" or not math.isfinite(largest_entry(design)):  # sums of squares are scaled
+            require_finite(design)
         return design
+
+    @cached_property
+    def design(self) -> Design:
+        """The same design, for checks with products of entries; numbers whose square overflows raise a DataError."""
+        if self.given is None and self.data.task != "numbers":  # sums of squares are scaled
+            row_radius(self.finite_design)
+        return self.finite_design
 
     @property
     def signs(self) -> Floats:
@@ -255,7 +266,7 @@ def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
     for name, values in (("X", X), ("y", y), ("sample_weight", sample_weight)):
         if np.ma.is_masked(values):
             raise DataError(f"{name} has masked entries, which are no data; drop these rows, or fill them")
-    X = _in_order(X, data)
+    X = in_order(X, data)
     if tuple(np.shape(X)) != (data.rows, data.width):
         raise DataError(f"X has shape {tuple(np.shape(X))}; the certificate is of {(data.rows, data.width)}")
     if data.weights != (sample_weight is not None):
@@ -363,7 +374,7 @@ def finite_numbers(name: str, values: Any, rows: int) -> Floats:
     return numbers
 
 
-def _in_order(X: Any, data: Data) -> Any:
+def in_order(X: Any, data: Data) -> Any:
     """Return X with its columns, if both sides have names, in the order of the certificate."""
     source = as_row_source(X)
     names = source.names if source is not None else getattr(X, "columns", None)
@@ -381,7 +392,9 @@ def _in_order(X: Any, data: Data) -> Any:
 def _masked(data: Data, X: Any, mask: Bools) -> Any:
     """Return the rows in a mask; of a kernel matrix also only their columns."""
     if isinstance(data.kernel, Precomputed):
-        return select_rows(data.kernel, by_rows(X), np.flatnonzero(mask))
+        return select_rows(data.kernel, by_rows(as_array(X)), np.flatnonzero(mask))
+    if isinstance(X, MappedRows):
+        return X._replace(X=masked_rows(X.X, mask))
     return masked_rows(X, mask)
 
 
@@ -392,8 +405,9 @@ def mapped_rows(X: Any, feature_map: FeatureMap) -> Any:
 
 
 def require_finite(design: Design) -> None:
-    """Raise a DataError that names the entry if one is NaN or infinite, or so large that its square overflows."""
-    row_radius(design)
+    """Raise a DataError that names the entry if one is NaN or infinite."""
+    if not math.isfinite(largest_entry(design)):
+        row_radius(design)
 
 
 def data_of(

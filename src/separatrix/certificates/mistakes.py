@@ -179,9 +179,9 @@ class RunCertificate(Certificate):
 
     @property
     def verdict(self) -> str:
-        """'within bound', 'no separator known', or 'bound broken'."""
+        """'within bound', 'no separator known', 'no bound known', or 'bound broken'."""
         if self.bound is None:
-            return "no separator known"
+            return "no separator known" if self.margin is None else "no bound known"
         return "within bound" if (self.updates or 0) <= self.bound else "bound broken"
 
     @property
@@ -189,8 +189,10 @@ class RunCertificate(Certificate):
         made = "a run" if self.updates is None else counted(self.updates, "update")
         end = "; no row is a mistake at its last weights" if self.converged else ""
         run = f"{made} {self._where}{end}{self.data.absent}"
-        if self.bound is None or self.margin is None:
+        if self.margin is None:
             return f"{run}; no separator is known, so there is no bound"
+        if self.bound is None:
+            return f"{run}; a separator of margin γ = {self.margin:.6g} is too narrow for a bound with rounding"
         formula = "(R/γ)² = " if self.is_textbook else ""
         return f"{run}; a separator of margin γ = {self.margin:.6g} allows at most {formula}{self.bound:.6g} updates"
 

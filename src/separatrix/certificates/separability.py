@@ -254,4 +254,4 @@ class SeparabilityCertificate(Certificate):
         return places[signs == 0], [Check("direction", True, f"above 0 on {separated:,}, below 0 on none, exactly")]
 
     def _rays(self, rows: MatchedRows) -> Rays:
-        return Rays(rows.design, rows.codes, self.data.n_classes, rows.numbers)
+        return Rays(rows.finite_design, rows.codes, self.data.n_classes, rows.numbers)

@@ -28,6 +28,7 @@ from separatrix.arrays import Floats, Ints
 from separatrix.certificates.data import MatchedRows, require_work
 from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma
 from separatrix.design.base import map_groups
+from separatrix.design.build import as_array
 from separatrix.design.kernel_matrix import by_rows
 from separatrix.design.kernels import RBF, Kernel, Linear, PolynomialKernel, Precomputed
 from separatrix.errors import DataError
@@ -67,7 +68,7 @@ class KernelSpace:
         """Return the space of matched rows, which must be finite and not too many for their kernel."""
         kernel = rows.data.kernel
         assert kernel is not None
-        X = by_rows(rows.X)
+        X = by_rows(as_array(rows.X))
         if isinstance(kernel, Precomputed) and X.shape[0] != X.shape[1]:
             raise DataError(f"a kernel matrix of {X.shape[0]} rows has shape {X.shape}")
         if not isinstance(kernel, Precomputed):

@@ -57,13 +57,13 @@ def check(  # every parameter is an option
     request = rows_request(table, target, flags, storage_of(memory))
     with Progress(f"reading {table}") as progress, class_rows(request) as data:
         assert data.rows.classes is not None  # the target was read as classes
-        _refuse_many(data.rows.classes, data.target)
+        _refuse_many(data.rows.classes, data.target.name)
         progress.stage("judging")
         X, labels, names = data.rows.X, data.rows.y, data.rows.design(False).names
         with Interrupt() as interrupt:
             watch = progress.watch(lambda: interrupt.requested)
             certificate = check_separability(X, labels, fit_intercept=intercept, multiclass=scheme, watch=watch)
-        verdict = make_verdict(data.source, data.target, with_names(certificate, names), X, labels)
+        verdict = make_verdict(data.table.source, data.target.name, with_names(certificate, names), X, labels)
     left_out = (f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
     notes = [*data.notes, *left_out, *data.encoding.notes]
     if out is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,7 +24,7 @@ from separatrix.errors import require_choice, require_number
 from separatrix.families.options import FAMILIES
 
 if TYPE_CHECKING:
-    from separatrix.model.train import TrainedModel, TrainOptions
+    from separatrix.model.train import TrainedModel
     from separatrix.tables.table import TableSource
 
 
@@ -76,8 +76,12 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     Example: separatrix fit demo:students --model perceptron --positive A
     """
     family = require_choice("model", model, ("auto", *FAMILIES))
-    from separatrix.cli.reading import column_options, storage_of
-    from separatrix.model.train import TrainOptions
+    from separatrix.cli.progress import Interrupt, Progress
+    from separatrix.cli.reading import column_options, opened, require_outputs, storage_of
+    from separatrix.fit.result import Status
+    from separatrix.model.train import TrainOptions, train_table
+    from separatrix.reports.report import trained_dict
+    from separatrix.reports.text import render_trained
 
     classes, columns, rows = (
         {name: flags.pop(name) for name in names}
@@ -95,68 +99,33 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         storage=storage_of(memory, engine, scheduler, checkpoint),
         spelled=spell_flag,
     )
-    page = answer(FitRequest(table, rows, training, out, report, str(context.obj)), as_json=as_json)
+    require_outputs({"--out": out, "--report": report}, table)
+    with Progress(f"reading {table}") as progress, opened(table, training, **rows) as source:
+        progress.stage("fitting")
+        with Interrupt() as interrupt:
+            trained = train_table(source, training, progress.watch(lambda: interrupt.requested))
+        if trained.model.estimator == "perceptron":
+            from separatrix.reports.perceptron import perceptron_summary
+
+            trained = replace(trained, model=replace(trained.model, summary=perceptron_summary(trained, source.source)))
+        _write(trained, source, out, report, str(context.obj))
+        page = trained_dict(trained) if as_json else render_trained(trained, source, saved=out, report=report)
+    if trained.fitted.result.status is not Status.INTERRUPTED:
+        training.storage.forget()
     typer.echo(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)
 
 
-@dataclass(frozen=True)
-class FitRequest:
-    """A table, which rows of it to use, the training options, and the files to write; `command` is as typed."""
-
-    source: str
-    rows: dict[str, str | None]
-    options: TrainOptions
-    out: str | None
-    report: str | None
-    command: str
-
-
-def answer(request: FitRequest, *, as_json: bool) -> Any:
-    """Train the model, write the files, and return the page: text, or JSON values."""
-    from separatrix.cli.progress import Interrupt, Progress
-    from separatrix.cli.reading import opened, require_outputs
-    from separatrix.fit.result import Status
-    from separatrix.model.train import train_table
-
-    require_outputs({"--out": request.out, "--report": request.report}, request.source)
-    with Progress(f"reading {request.source}") as progress:
-        options = request.options
-        with opened(request.source, options, **request.rows) as table:
-            progress.stage("fitting")
-            with Interrupt() as interrupt:
-                trained = train_table(table, options, progress.watch(lambda: interrupt.requested))
-            page = _page(trained, table, request, as_json)
-    if trained.fitted.result.status is not Status.INTERRUPTED:
-        options.storage.forget()
-    return page
-
-
-def _page(trained: TrainedModel, table: TableSource, request: FitRequest, as_json: bool) -> Any:
-    """Write the files, and return the page."""
-    from separatrix.reports.report import trained_dict
-    from separatrix.reports.text import render_trained
-
-    if trained.model.estimator == "perceptron":
-        from separatrix.reports.perceptron import perceptron_summary
-
-        trained = replace(trained, model=replace(trained.model, summary=perceptron_summary(trained, table.source)))
-    _write(trained, table, request)
-    if as_json:
-        return trained_dict(trained)
-    return render_trained(trained, table, saved=request.out, report=request.report)
-
-
-def _write(trained: TrainedModel, table: TableSource, request: FitRequest) -> None:
-    """Write the model and the report, if requested."""
+def _write(trained: TrainedModel, table: TableSource, out: str | None, report: str | None, command: str) -> None:
+    """Write the model and the report, if requested; the report quotes the command."""
     from separatrix.cli.reading import writing
 
-    if request.out is not None:
+    if out is not None:
         from separatrix.model.file import save_model
 
         with writing("--out"):
-            save_model(trained.model, request.out)
-    if request.report is not None:
+            save_model(trained.model, out)
+    if report is not None:
         from separatrix.reports.report import write_report
 
         with writing("--report"):
-            write_report(trained, table, request.report, request.command)
+            write_report(trained, table, report, command)

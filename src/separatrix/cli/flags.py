@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import Field
+from dataclasses import Field, fields
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 
 from separatrix.errors import OptionError
-from separatrix.families.options import FAMILIES, option_fields, table_default
+from separatrix.families.options import FAMILIES, table_default
 
 TableName: TypeAlias = Annotated[
     str,
@@ -103,7 +103,7 @@ def _owners() -> dict[str, Owners]:
     owners: dict[str, Owners] = {}
     for family, kind in FAMILIES.items():
         types = get_type_hints(kind)
-        for field in option_fields(kind):
+        for field in fields(kind):
             if field.metadata["flag"] is not None:
                 owners.setdefault(field.name, {})[family] = field, types[field.name]
     return owners

@@ -46,8 +46,6 @@ class _Verbs(TyperGroup):
         except SeparatrixError as problem:
             typer.echo(f"error: {_as_typed(str(problem), ctx)}", err=True)
             raise typer.Exit(REFUSED) from None
-        except KeyboardInterrupt:
-            _leave_interrupted()
         except MemoryError as problem:
             needed = f" ({problem})" if str(problem) else ""
             remedy = "choose fewer rows with --where, or fewer columns or classes"
@@ -55,10 +53,11 @@ class _Verbs(TyperGroup):
             raise typer.Exit(REFUSED) from None
         except OSError as problem:
             _leave_unwritten(problem)
-        except RuntimeError as problem:
-            if str(problem) != QUERY_INTERRUPTED:
+        except (KeyboardInterrupt, RuntimeError) as problem:
+            if isinstance(problem, RuntimeError) and str(problem) != QUERY_INTERRUPTED:
                 raise
-            _leave_interrupted()
+            typer.echo("interrupted", err=True)
+            raise typer.Exit(INTERRUPTED) from None
 
 
 def _as_typed(message: str, ctx: Any) -> str:
@@ -80,11 +79,6 @@ def _leave_unwritten(problem: OSError) -> NoReturn:
         f"error: cannot read or write{place}: {problem.strerror or problem}; free space, or write elsewhere", err=True
     )
     raise typer.Exit(REFUSED) from None
-
-
-def _leave_interrupted() -> NoReturn:
-    typer.echo("interrupted", err=True)
-    raise typer.Exit(INTERRUPTED) from None
 
 
 app = typer.Typer(

@@ -10,7 +10,6 @@ import typer
 from separatrix.cli.flags import ROW_FLAGS, Json, ModelFile, TableName, with_flags
 
 if TYPE_CHECKING:
-    from separatrix.model.predictions import Predictions
     from separatrix.model.record import Model
 
 
@@ -44,13 +43,13 @@ def predict(  # every parameter is an option
     from separatrix.cli.progress import Progress
     from separatrix.cli.reading import open_for, require_outputs
     from separatrix.model.file import load_model
-    from separatrix.model.predictions import write_predictions
+    from separatrix.model.record import write_predictions
 
     require_outputs({"--out": out}, model, table)
     loaded, columns = load_model(model), tuple(keep or ())
     with Progress(f"predicting {table}"), open_for(loaded, table, **rows) as source:
         if out is None:
-            page = _first_rows(loaded, source, columns, allow_absent, as_json)
+            page = _first_block(loaded, source, columns, allow_absent)
         else:
             run = write_predictions(loaded, source, out, keep=columns, allow_absent=allow_absent)
             reports = [report.to_dict() for report in run.reports or () if report.sentences]
@@ -59,8 +58,8 @@ def predict(  # every parameter is an option
             page = {**facts, "columns": reports, "notes": [*source.notes, *run.sentences]}
     if as_json:
         typer.echo(json.dumps(page, allow_nan=False))
-        return
-    typer.echo(page["text"] if out is None else _written(page), nl=False)
+    else:
+        typer.echo(_shown(page) if out is None else _written(page), nl=False)
 
 
 def _written(page: dict[str, Any]) -> str:
@@ -76,39 +75,36 @@ def _written(page: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _first_rows(model: Model, source: Any, keep: tuple[str, ...], allow_absent: bool, as_json: bool) -> dict[str, Any]:
-    """Return predictions for the first rows as text, or for the first block of rows as JSON values."""
+def _first_block(model: Model, source: Any, keep: tuple[str, ...], allow_absent: bool) -> dict[str, Any]:
+    """Return predictions for the first block of rows, None for missing."""
     block = next(source.blocks())
     predictions = model.predict(block, allow_absent=allow_absent)
-    columns: dict[str, Any] = {name: block.column(name).values for name in keep}
-    columns |= predictions.columns()
+    columns = {**{name: block.column(name).values for name in keep}, **predictions.columns()}
+    cells = {
+        name: [None if cell != cell else cell for cell in values.tolist()]  # noqa: PLR0124  # NaN
+        for name, values in columns.items()
+    }
     notes = [*source.notes, *predictions.sentences]
-    if as_json:
-        cells = {name: [None if _is_missing(cell) else cell for cell in columns[name].tolist()] for name in columns}
-        return {"rows": source.n_rows, "shown": len(predictions.labels), "columns": cells, "notes": notes}
-    return {"text": _table(columns, predictions, source.n_rows, notes)}
+    return {"rows": source.n_rows, "shown": len(predictions.labels), "columns": cells, "notes": notes}
 
 
-def _is_missing(cell: Any) -> bool:
-    return cell is None or cell != cell  # noqa: PLR0124  # NaN
-
-
-def _table(columns: dict[str, Any], predictions: Predictions, rows: int, notes: list[str]) -> str:
+def _shown(page: dict[str, Any]) -> str:
+    """Return the first rows as a table."""
     from separatrix.rendering.sheet import Grid, Sheet
     from separatrix.rendering.text import render_text
 
-    names, shown = list(columns)[:COLUMNS_SHOWN], min(ROWS_SHOWN, len(predictions.labels))
+    rows, columns, lines = page["rows"], page["columns"], []
+    names, shown = list(columns)[:COLUMNS_SHOWN], min(ROWS_SHOWN, page["shown"])
     cells = ((f"{row + 1}", *(_cell(columns[name][row]) for name in names)) for row in range(shown))
-    grid = Grid(("row", *names), tuple(cells))
-    lines = []
     if rows > shown or len(columns) > COLUMNS_SHOWN:
         lines.append(f"{rows:,} rows of {len(columns)} columns in all; --out FILE writes them")
-    return render_text(Sheet("Predictions", (grid,), lines=(*lines, *notes)))
+    grid = Grid(("row", *names), tuple(cells))
+    return render_text(Sheet("Predictions", (grid,), lines=(*lines, *page["notes"])))
 
 
 def _cell(value: Any) -> str:
-    if _is_missing(value):
+    if value is None:
         return "—"
-    if str(value) in {"True", "False"} and not isinstance(value, str):
+    if isinstance(value, bool):
         return str(value).lower()  # as in a file
     return f"{value:.6g}" if isinstance(value, float) else str(value)

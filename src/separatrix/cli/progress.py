@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from separatrix.fit.run import Watch
 
-
 STOPPING = b"\nstopping at the best point so far; Ctrl-C again to abort\n"
 STANDARD_ERROR = 2
 DELAY = 1.0  # seconds before anything is shown
@@ -82,13 +81,9 @@ class Progress:
 
 def progress_text(facts: Mapping[str, float]) -> str:
     """Return the passes of a step, and its updates and gap if it has them."""
-    parts = [f"{facts['passes']:,.0f} passes"]
-    if "updates" in facts:
-        parts.append(f"{facts['updates']:,.0f} updates")
+    updates = f", {facts['updates']:,.0f} updates" if "updates" in facts else ""
     gap = facts.get("relative_excess", facts.get("gap"))
-    if gap is not None:
-        parts.append(f"gap {gap:.1e}")
-    return ", ".join(parts)
+    return f"{facts['passes']:,.0f} passes{updates}" + ("" if gap is None else f", gap {gap:.1e}")
 
 
 def _plain(text: str) -> Text:

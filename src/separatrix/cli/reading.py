@@ -6,7 +6,6 @@ Small sparse files are densified. No output may be an input or another output, a
 from __future__ import annotations
 
 import glob
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from separatrix.cli.flags import ROW_FLAGS
 from separatrix.errors import OptionError
+from separatrix.files import require_writable
 
 if TYPE_CHECKING:
     from separatrix.model.record import Model
@@ -96,11 +96,12 @@ def require_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
         if path is None:
             continue
         output = Path(path).resolve()
-        if any(_is_same(output, source) for source in sources):
+        if output.exists() and any(source.exists() and output.samefile(source) for source in sources):
             raise OptionError(f"{option} {path} is the file that is read, and would be lost; give another name")
         if output in options:
             raise OptionError(f"{option} {path} is the file of {options[output]} too; give two names")
-        _require_writable(option, path, output)
+        with writing(option):
+            require_writable(path)
         options[output] = option
 
 
@@ -122,17 +123,3 @@ def _files(inputs: Iterable[str]) -> Iterable[Path]:
             yield path
         else:
             yield from map(Path, glob.glob(name, recursive=True))
-
-
-def _is_same(output: Path, source: Path) -> bool:
-    return output.exists() and source.exists() and output.samefile(source)
-
-
-def _require_writable(option: str, path: str, output: Path) -> None:
-    folder = output.parent
-    if output.exists() and not output.is_file():
-        raise OptionError(f"{option} {path} is no file that could be replaced; give the name of a file")
-    if not folder.is_dir():
-        raise OptionError(f"{option} {path} cannot be written: there is no folder {str(folder)!r}; make it first")
-    if not os.access(folder, os.W_OK):
-        raise OptionError(f"{option} {path} cannot be written: its folder may not be written to; choose another")

@@ -24,7 +24,8 @@ def demo(as_json: Json = False) -> None:
 
     rows = {name: demo_table(name).n_rows for name in DEMOS}
     if as_json:
-        entries = [{**vars(entry), "rows": rows[name], "columns": len(entry.features)} for name, entry in DEMOS.items()]
+        features = {name: {"features": entry.features, "columns": len(entry.features)} for name, entry in DEMOS.items()}
+        entries = [{**vars(entry), "rows": rows[name], **features[name]} for name, entry in DEMOS.items()]
         typer.echo(json.dumps({"demos": entries}))
         return
     length = max(map(len, DEMOS))
@@ -64,16 +65,14 @@ def _head(model: Model, every: bool) -> Iterator[str]:
     yield ""
     if model.classes is not None:
         yield from entry("classes", ", ".join(map(str, model.classes)))
-    yield from entry(
-        "rows", f"{data.get('rows', 'unknown')}; sha256 of the encoded data {data.get('sha256', 'unknown')}"
-    )
+    rows, digest = data.get("rows", "unknown"), data.get("sha256", "unknown")
+    yield from entry("rows", f"{rows}; sha256 of the encoded data {digest}")
     columns = model.encoding.input_names
     yield from entry("columns", f"{len(columns):,}, as {len(model.encoding.feature_names):,} features")
     if every:
         for decision in model.encoding.decisions():
             yield from entry("", decision)
-    yield from entry(
-        "status", f"{model.status}: {model.message}" if model.status not in model.message else model.message
-    )
+    stated = model.status in model.message
+    yield from entry("status", model.message if stated else f"{model.status}: {model.message}")
     if model.certificate is not None:
         yield from entry("evidence", model.claim)

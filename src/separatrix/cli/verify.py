@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 
 CERTIFICATE_KEYS = ("certificate", "overlap")  # of a result
-
-
 Checked = tuple[list["CheckedCertificate"], str, tuple[str, ...]]  # with a description of the data, and notes
 
 
@@ -51,16 +49,14 @@ def verify(  # every parameter is an option
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
     from separatrix.cli.reading import rows_request, storage_of
-    from separatrix.reports.verification import exit_code, render_verifications, verifications_dict
+    from separatrix.reports.verdict import exit_code, render_verifications, verifications_dict
 
     request = rows_request(table, target, flags, storage_of(memory))
     content = read_object(file)
-    is_model = "estimator" in content and "columns" in content
-    verify_content = _verify_model if is_model else _verify_certificates
+    verify_content = _verify_model if {"estimator", "columns"} <= content.keys() else _verify_certificates
     certificates, data, notes = verify_content(file, content, request)
     if as_json:
-        page = {**verifications_dict(certificates, data), "notes": list(notes)}
-        typer.echo(json.dumps(page, allow_nan=False))
+        typer.echo(json.dumps({**verifications_dict(certificates, data), "notes": list(notes)}, allow_nan=False))
     else:
         typer.echo(render_verifications(certificates, data) + "".join(f"{note}\n" for note in notes), nl=False)
     if (code := exit_code(certificates)) != 0:
@@ -79,7 +75,7 @@ def _verify_certificates(file: str, content: Any, request: RowsRequest) -> Check
         rows = CertifiedRows(named_columns(data.rows.X, data.encoding.feature_names), data.rows.y)
         checked = list(map(rows.verify, certificates))
     note = () if "kind" in content else ("Only the certificate was checked, not what else the file says.",)
-    return checked, f"{data.target} of {data.source}, {len(rows.y):,} rows", note
+    return checked, f"{data.target.name} of {data.table.source}, {len(rows.y):,} rows", note
 
 
 def _verify_model(file: str, content: Any, request: RowsRequest) -> Checked:
@@ -119,13 +115,10 @@ def _certificate(path: str, data: Any) -> Certificate:
 
 
 def read_object(path: str) -> Mapping[str, Any]:
-    """Return the JSON object in a file, or raise a CertificateError."""
+    """Return the JSON object in a file; a CertificateError says what is wrong with it."""
     from separatrix.codec import parse_json, read, read_bytes
 
-    try:
-        content = read_bytes(path)
-    except ModelFileError as problem:
-        raise CertificateError(str(problem)) from None
+    content = read_bytes(path)
     try:
         data: dict[str, Any] = read(Mapping[str, Any], parse_json(content))
     except ModelFileError as problem:

@@ -23,8 +23,8 @@ import scipy
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.base import Block, Design, add_each, map_groups, with_ones
-from separatrix.design.storage import RowFile, as_storage, sparse_from_parts, stack_rows, write_rows
+from separatrix.design.base import Block, Design, Group, add_each, map_groups
+from separatrix.design.storage import INT32_ENTRIES, RowFile, as_storage, sparse_from_parts, stack_rows, write_rows
 from separatrix.loops.rows import Rows
 
 CENTRE_ROWS = 1000  # sampled rows that decide which columns lie far from 0
@@ -36,7 +36,6 @@ BLOCK_ENTRIES = 2**20  # of a sparse block: with fewer entries a thread costs mo
 ENTRIES_A_COLUMN = 4  # of a sparse block: with fewer, adding the blocks' results costs as much as reading the blocks
 COPIED = 0.25  # share of the memory limit: larger copies of rows or columns go to disk
 BLOCK_SHARE = 1 / 16  # of the memory limit: the largest block, since each core has a few
-INT32_LIMIT = 2**31  # from which on indices take 8 bytes
 PARTS = 4  # least number of parts of a Gram product, shared by the cores
 PART_ELEMENTS = 2**21  # most elements of such a part, since weights or a centre copy it
 PART_ROWS = 256  # least rows of a part, for its products to run at full speed
@@ -112,28 +111,36 @@ class StoredDesign(Design):
         if self.memory is not None and self.storage.nbytes > self.memory:
             self.block_rows = max(1, n // len(self.slices))
 
-    @property
-    @abstractmethod
+    @cached_property
     def slices(self) -> list[slice]:
-        """The rows of each block."""
+        """The rows of each block; a CSC matrix is one block."""
+        n, width = self.storage.shape
+        most = None if self.memory is None else int(BLOCK_SHARE * self.memory) // self.storage.entry_bytes
+        if not self.storage.sparse:
+            return dense_slices(n, width, most)
+        if self.in_memory and self.storage.array().format == "csc":
+            return [slice(0, n)]
+        return sparse_slices(self.storage.starts, width, most)
 
     @abstractmethod
-    def _block(self, rows: slice) -> Block:
-        """Read a block."""
+    def _make_block(self, values: Any, start: int) -> Block:
+        """Return stored rows as a block that begins at row `start`."""
 
     @abstractmethod
     def _with_rows(self, rows: Any) -> StoredDesign:
         """Return a design like this one of other stored rows."""
 
+    def _block(self, rows: slice) -> Block:
+        return self._make_block(self._read(rows), rows.start)
+
     def blocks(self) -> Iterator[Block]:
         return map(self._block, self.slices)
 
     def groups(self) -> Sequence[Iterable[Block]]:
-        size = -(-len(self.slices) // GROUPS)
-        return [map(self._block, self.slices[first : first + size]) for first in range(0, len(self.slices), size)]
+        return [map(self._block, group) for group in in_groups(self.slices)]
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        return with_ones(self._dense(self.storage.take(np.asarray(indices, dtype=np.intp))), self.virtual)
+        return self._make_block(self.storage.take(np.asarray(indices, dtype=np.intp)), 0).dense()
 
     def subsample(self, stride: int) -> StoredDesign:
         rows = self.storage.take(slice(None, None, stride))
@@ -148,10 +155,8 @@ class StoredDesign(Design):
         return self._with_rows(self._copy(parts, entries * self.storage.entry_bytes, width, self.storage.dtype))
 
     def _read(self, rows: slice) -> Any:
-        """Read rows, not centred, and prefetch as many of the following rows."""
-        values = self.storage.read(rows.start, rows.stop)
-        self.storage.prefetch(rows.stop, 2 * rows.stop - rows.start)
-        return values
+        """Read rows, not centred."""
+        return self.storage.read(rows.start, rows.stop)
 
     def _copy(self, parts: Iterator[Any], size: int, width: int, dtype: Any) -> Any:
         """Return rows in several parts as an array or sparse matrix of `size` bytes or, if that is large, on disk."""
@@ -168,17 +173,9 @@ class StoredDesign(Design):
     def _by_rows(self) -> Rows:
         """The rows in the layout that compiled loops read."""
 
-    @abstractmethod
-    def _dense(self, rows: Any) -> Floats:
-        """Return stored rows as a dense array."""
-
     def fits_memory(self, size: int) -> bool:
         """Whether a copy of `size` bytes may be kept in memory."""
         return self.memory is None or size <= COPIED * self.memory
-
-    def _most(self) -> int | None:
-        """Return the largest number of entries of a block that the memory limit allows."""
-        return None if self.memory is None else int(BLOCK_SHARE * self.memory) // self.storage.entry_bytes
 
 
 class DenseDesign(StoredDesign):
@@ -195,23 +192,14 @@ class DenseDesign(StoredDesign):
         """The stored rows, not centred; those on disk are memory-mapped."""
         return np.asarray(self.storage.array())
 
-    @cached_property
-    def slices(self) -> list[slice]:
-        return dense_slices(*self.storage.shape, self._most())
-
-    def _block(self, rows: slice) -> Block:
-        values = self._read(rows)
+    def _make_block(self, values: Any, start: int) -> Block:
         if self.centre is not None:
             reuse = not self.in_memory and values.dtype == self.centre.dtype
             values = np.subtract(values, self.centre, out=values if reuse else None)
-        return Block(values, self.virtual, rows.start)
+        return Block(values, self.virtual, start)
 
     def _with_rows(self, rows: Any) -> DenseDesign:
         return DenseDesign(rows, self.names, self.virtual, self.centre, memory=self.memory)
-
-    def _dense(self, rows: Any) -> Floats:
-        rows = np.asarray(rows, dtype=np.float64)
-        return rows if self.centre is None else np.asarray(rows - self.centre)
 
     def needed_centre(self) -> Floats | None:
         if not self.virtual or self.centre is not None:
@@ -242,7 +230,7 @@ class DenseDesign(StoredDesign):
     def column_grams(self, columns: Any, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:
         """Return `weighted_grams` of some stored columns, in one pass."""
         n, width = self.shape[0], len(np.empty(self.storage.shape[1], dtype=bool)[columns])
-        rows = min(-(-n // PARTS), max(PART_ROWS, PART_ELEMENTS // width))
+        rows = min(-(-n // PARTS), max(PART_ROWS, PART_ELEMENTS // max(1, width)))
 
         def grams(first: int) -> tuple[Floats, Floats]:
             part = slice(first, min(n, first + rows))
@@ -285,25 +273,18 @@ class SparseDesign(StoredDesign):
         return self.storage.array()
 
     @cached_property
-    def slices(self) -> list[slice]:
-        """The rows of each block, with about equal numbers of entries; a CSC matrix is one block."""
-        if self.in_memory and self.matrix.format == "csc":
-            return [slice(0, self.shape[0])]
-        return sparse_slices(self.storage.starts, self.storage.shape[1], self._most())
-
-    @cached_property
     def _blocks(self) -> dict[int, Block]:
         """The blocks of rows in memory by their first row, each with its transpose."""
-        return {rows.start: SparseBlock(self._read(rows), self.virtual, rows.start) for rows in self.slices}
+        return {rows.start: self._make_block(self._read(rows), rows.start) for rows in self.slices}
 
     def _block(self, rows: slice) -> Block:
-        return self._blocks[rows.start] if self.in_memory else SparseBlock(self._read(rows), self.virtual, rows.start)
+        return self._blocks[rows.start] if self.in_memory else super()._block(rows)
+
+    def _make_block(self, values: Any, start: int) -> Block:
+        return SparseBlock(values, self.virtual, start)
 
     def _with_rows(self, rows: Any) -> SparseDesign:
         return SparseDesign(rows, self.names, self.virtual, memory=self.memory)
-
-    def _dense(self, rows: Any) -> Floats:
-        return np.asarray(rows.toarray(), dtype=np.float64)
 
     @cached_property
     def _by_rows(self) -> Rows:
@@ -313,14 +294,14 @@ class SparseDesign(StoredDesign):
 
     def to_csc(self) -> Any:
         """Return the matrix in CSC format: that in memory if it is CSC, a copy if it is small, else on disk."""
-        entries = self.storage.entries if not self.in_memory else 0
-        if self.in_memory or self.fits_memory(entries * self.storage.entry_bytes):
+        if self.in_memory or self.fits_memory(self.storage.nbytes):
             return self.matrix.tocsc()
+        entries = self.storage.entries
         lengths = np.zeros(self.storage.shape[1], dtype=np.int64)
         for block in self.blocks():
             lengths += np.bincount(block.values.indices, minlength=len(lengths))
         starts = np.concatenate([[0], np.cumsum(lengths)])
-        index = np.dtype(np.int32 if max(self.shape[0], entries) < INT32_LIMIT else np.int64)
+        index = np.dtype(np.int32 if max(self.shape[0], entries) < INT32_ENTRIES else np.int64)
         values, rows = RowFile().allocate(self.storage.dtype, entries), RowFile().allocate(index, entries)
         ends = starts[:-1].copy()
         for block in self.blocks():  # write every entry and its row index at the current end of its column
@@ -330,6 +311,12 @@ class SparseDesign(StoredDesign):
             values[places], rows[places] = part.data, part.indices + block.start
             ends += lengths
         return sparse_from_parts(scipy.sparse.csc_array, self.storage.shape, values, rows, starts.astype(index))
+
+
+def in_groups(items: Sequence[Group]) -> list[Sequence[Group]]:
+    """Return items in at most `GROUPS` runs of neighbours."""
+    size = -(-len(items) // GROUPS)
+    return [items[first : first + size] for first in range(0, len(items), size)]
 
 
 def weighted_grams(values: Floats, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:

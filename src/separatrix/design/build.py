@@ -1,9 +1,10 @@
-"""Constructors of designs: `make_design` for any X, among them row sources.
+"""Constructors of designs: `make_design` for any X, among them row sources, and `sx.blocked`, rows that stay on disk.
 
 `make_design` checks layout and element type once and copies no array; `row_radius` checks in one pass that all entries
 are finite and of moderate size. A row source has rows that are not an array in memory (on disk, on a cluster,
 journaled) and makes its own design, so a new storage needs a `RowSource` and a `Design`, and nothing else has to know
-of it.
+of it. `blocked` reads its input once, a few megabytes at a time, and writes it to an unlinked temporary file; a
+memory-mapped row-major array of floats is read from its own file.
 
 Fails with a DataError that names the place and the remedy: an empty or one-dimensional array, text, NaN or infinity,
 numbers so large or so small that their products overflow or underflow.
@@ -11,11 +12,15 @@ numbers so large or so small that their products overflow or underflow.
 
 from __future__ import annotations
 
+import mmap
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from functools import lru_cache
+from itertools import chain
 from operator import methodcaller
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +30,16 @@ from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Design
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.maps import FeatureMap
-from separatrix.design.memory import default_cap, plain_size
-from separatrix.design.storage import DiskRows, divide_matrix, write_rows
+from separatrix.design.memory import default_cap, parse_memory, plain_size
+from separatrix.design.storage import (
+    BlockWriter,
+    DiskRows,
+    RowFile,
+    divide_matrix,
+    require_room,
+    scratch_folder,
+    write_rows,
+)
 from separatrix.errors import DataError, NeedsError, OptionError
 
 INTERCEPT = "intercept"
@@ -36,17 +49,17 @@ EXACT_INTEGERS = 2.0**53  # up to which every integer is a float64
 LEAST_MEMORY = 2**24  # bytes: a few blocks per core and the work on them
 LARGE_MAP = 2**26  # bytes from which on a memory-mapped array is read from its file in blocks
 
+PIECE_BYTES = 2**23  # read and written in one go
+NUMBER_BYTES = 8
+READABLE = ("r", "r+", "w+")  # modes of a memory map in which the file has the array's contents
+
 
 class RowSource(ABC):
     """Rows (n, p) with a design of their own; `names` are the column names, if there are any."""
 
     shape: tuple[int, int]
     names: tuple[str, ...] | None = None
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions, 2."""
-        return 2
+    ndim: ClassVar[int] = 2
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -73,24 +86,19 @@ class RowSource(ABC):
         return divide_matrix(self.array(), scales)
 
 
-class BlockedRows(RowSource):
+class BlockedRows(RowSource, AbstractContextManager["BlockedRows"]):
     """Rows on disk, accepted as X; `memory` bytes may be used for blocks and copies of rows.
 
     A context manager: on exit, or with `close`, the disk space is freed.
     """
 
     def __init__(self, storage: DiskRows, names: Sequence[str] | None = None, memory: int | None = None) -> None:
-        self.storage, self.shape = storage, storage.shape
+        self.storage, self.shape, self.dtype = storage, storage.shape, storage.dtype
         self.names = None if names is None else tuple(names)
         self.memory = max(default_cap(), LEAST_MEMORY) if memory is None else memory
         if self.memory < LEAST_MEMORY:
             least = plain_size(LEAST_MEMORY)
             raise OptionError(f"memory={plain_size(self.memory)} holds no blocks of rows; give at least {least}")
-
-    @property
-    def dtype(self) -> Any:
-        """The type of the numbers on disk."""
-        return self.storage.dtype
 
     def design(self, names: Sequence[str], virtual: bool) -> DenseDesign | SparseDesign:
         kind = SparseDesign if self.storage.sparse else DenseDesign
@@ -118,11 +126,125 @@ class BlockedRows(RowSource):
         """Free the disk space; designs of these rows can no longer be read."""
         self.storage.close()
 
-    def __enter__(self) -> BlockedRows:
-        return self
-
     def __exit__(self, *problem: object) -> None:
         self.close()
+
+
+def blocked(X: Any, *, memory: str | float | None = None, names: Sequence[str] | None = None) -> BlockedRows:
+    """Return rows that stay on disk, accepted as X by every estimator, check, certificate and prediction.
+
+    The result is that of the same rows in memory, in as many passes. A fit holds only a few blocks per core and vectors
+    with one entry per row in memory.
+
+    Parameters
+    ----------
+    X : an array, a `np.memmap` (read from its own file), a chunked array with shape, dtype and slices (HDF5, Zarr), a
+        frame, a sparse matrix; or row blocks, dense or sparse: an iterable of them, or a function that returns one
+    memory : the limit for blocks and copies of rows, "1GB" or a number of bytes; half of the free memory if None
+    names : column names; those of a frame if None
+
+    Returns
+    -------
+    A `BlockedRows`, also a context manager: the disk space is freed on exit, or when the process ends.
+
+    Examples
+    --------
+    >>> import numpy as np, separatrix as sx
+    >>> parts = ([[float(i)], [i + 0.5]] for i in range(3))
+    >>> with sx.blocked(parts) as X:
+    ...     model = sx.LinearRegression().fit(X, [1, 2, 3, 4, 5, 6])
+    >>> X.shape, model.coef_.round(6).tolist()
+    ((6, 1), [2.0])
+    """
+    limit = None if memory is None else parse_memory(memory)
+    if isinstance(X, BlockedRows):
+        return BlockedRows(X.storage, X.names if names is None else names, X.memory if limit is None else limit)
+    if names is None and hasattr(X, "columns"):
+        names = [str(name) for name in X.columns]
+    storage = memmap_storage(X) if isinstance(X, np.memmap) else None
+    return BlockedRows(_write(X, names) if storage is None else storage, names, limit)
+
+
+def memmap_storage(X: np.memmap[Any, Any]) -> DiskRows | None:
+    """Return the file of a memory-mapped array as a storage; None if it is not laid out as rows of floats."""
+    floats = X.dtype in (np.float64, np.float32) and X.dtype.isnative
+    row_major = floats and X.ndim == 2 and X.flags.c_contiguous and X.flags.aligned
+    pages = _pages(X)
+    if not row_major or pages is None or not X.size or X.filename is None or X.mode not in READABLE:
+        return None
+    within = int(X.ctypes.data - np.frombuffer(pages, dtype=np.uint8).ctypes.data)
+    offset = X.offset - X.offset % mmap.ALLOCATIONGRANULARITY + within
+    with suppress(DataError):  # the file was deleted or replaced
+        storage = DiskRows([RowFile(Path(X.filename), write=False)], X.shape, X.dtype, offset=offset)
+        ends = np.array([0, len(X) - 1])
+        if storage.take(ends).tobytes() == X[ends].tobytes():
+            return storage
+    return None
+
+
+def _pages(X: Any) -> mmap.mmap | None:
+    """Return the memory map that an array is a view of."""
+    while X is not None and not isinstance(X, mmap.mmap):
+        X = getattr(X, "base", None)
+    return X
+
+
+def _write(X: Any, names: Sequence[str] | None) -> DiskRows:
+    """Write rows to a new store on disk, piece by piece."""
+    pieces = _pieces(X)
+    first = next(pieces, None)
+    if first is None:
+        raise DataError("the data have no rows; at least two are needed")
+    checked = _checked(first, 0, names)
+    dtype = checked.dtype if getattr(X, "dtype", checked.dtype) == checked.dtype else np.dtype(np.float64)
+    with BlockWriter(checked.shape[1], sparse=hasattr(checked, "tocsr"), dtype=dtype) as writer:
+        for piece in chain([checked], pieces):
+            block = _checked(piece, writer.rows, names)
+            if block.dtype.itemsize > dtype.itemsize:
+                raise DataError(
+                    f"rows {writer.rows:,} and on are {block.dtype}, and those before were {dtype}; give one type"
+                )
+            writer.append(block)
+        return writer.finish()
+
+
+def _checked(piece: Any, start: int, names: Sequence[str] | None) -> Any:
+    """Return a piece as floats; errors give the number of its first row."""
+    try:
+        block = as_floats(piece, names)
+    except DataError as error:
+        raise DataError(f"{error} (rows counted from {start:,})" if start else str(error)) from None
+    return block.tocsr() if hasattr(block, "tocsr") else block
+
+
+def _pieces(X: Any) -> Iterator[Any]:
+    """Return an iterator over the rows of X in pieces."""
+    if is_dask(X):
+        from separatrix.design.dask.rows import computed_chunks  # noqa: PLC0415  # an optional extra
+
+        return computed_chunks(X)
+    if hasattr(X, "shape") and (hasattr(X, "tocsr") or hasattr(X, "__getitem__")):
+        rows, step = X.tocsr() if hasattr(X, "tocsr") else X, _rows_per_piece(X)
+        return (rows[start : start + step] for start in range(0, rows.shape[0], step))
+    pieces: Iterable[Any] = X() if isinstance(X, Callable) else X  # type: ignore[arg-type]  # a type for isinstance
+    if isinstance(pieces, (list, tuple)) and pieces and np.ndim(pieces[0]) != 2:
+        return iter([pieces])
+    if not hasattr(pieces, "__iter__"):
+        raise DataError(f"{type(X).__name__} is no array, matrix or iterable of row blocks; give one of these")
+    return iter(pieces)
+
+
+def _rows_per_piece(X: Any) -> int:
+    """Return the number of rows to read in one go: of an array, several whole chunks."""
+    if hasattr(X, "tocsr"):
+        return max(1, int(PIECE_BYTES / max(12.0 * X.nnz / max(X.shape[0], 1), 1.0)))
+    _require_two_dimensions(X)
+    n, width = X.shape
+    size = min(getattr(getattr(X, "dtype", None), "itemsize", NUMBER_BYTES), NUMBER_BYTES)
+    require_room(n * width * (size if size == 4 else NUMBER_BYTES), scratch_folder())
+    chunks = getattr(X, "chunks", None) or (1,)
+    chunk = chunks[0] if isinstance(chunks[0], int) else max(chunks[0])
+    return int(max(1, PIECE_BYTES // max(1, NUMBER_BYTES * width * chunk)) * chunk)
 
 
 def as_array(X: Any) -> Any:
@@ -149,8 +271,6 @@ def as_row_source(X: Any) -> RowSource | None:
     if isinstance(X, RowSource):
         return X
     if isinstance(X, np.memmap) and X.nbytes >= LARGE_MAP:
-        from separatrix.design.blocked import memmap_storage  # noqa: PLC0415  # an import cycle
-
         storage = memmap_storage(X)
         return None if storage is None else BlockedRows(storage)
     if not is_dask(X):
@@ -166,17 +286,22 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
     A `RowSource` (Dask collections count as one) makes its own design. For `MappedRows`, `names` are those of the input
     columns of the map.
     """
-    if isinstance(X, MappedRows):
-        return _mapped_by_source(X, intercept, names) or _mapped_design(X, intercept, names)
-    source = as_row_source(X)
+    source = as_row_source(X.X if isinstance(X, MappedRows) else X)
     names = source.names if source is not None and names is None else names
+    if isinstance(X, MappedRows):
+        mapped = None if source is None else source.mapped(X.map)
+        if source is None or mapped is None:
+            return _mapped_design(X, intercept, names)
+        X.map.require_width(source.shape[1])
+        stored = X.map.names(column_names(source.shape[1], names))
+        return mapped.design(with_intercept(stored, intercept), intercept)
     values: Any = as_floats(X, names) if source is None else source
     n, p = values.shape
     if n == 0:
         raise DataError("the data have no rows; at least two are needed")
     if p == 0:
         raise DataError(f"the data have {n} rows but no feature columns; give at least one")
-    all_names = _with_intercept(column_names(p, names), intercept)
+    all_names = with_intercept(column_names(p, names), intercept)
     if source is not None:
         return source.design(all_names, intercept)
     return (SparseDesign if _is_sparse(values) else DenseDesign)(values, all_names, intercept)
@@ -211,21 +336,10 @@ def _mapped_design(rows: MappedRows, intercept: bool, names: Sequence[str] | Non
     if names is None and hasattr(rows.X, "columns"):
         names = [str(name) for name in rows.X.columns]
     base = make_design(rows.X.tocsr() if _is_sparse(rows.X) else rows.X, intercept=False, names=names)
-    return MappedDesign(base, rows.map, _with_intercept(rows.map.names(base.names), intercept), intercept)
+    return MappedDesign(base, rows.map, with_intercept(rows.map.names(base.names), intercept), intercept)
 
 
-def _mapped_by_source(rows: MappedRows, intercept: bool, names: Sequence[str] | None) -> Design | None:
-    """Return the design of rows that their source maps itself; None if it does not."""
-    source = as_row_source(rows.X)
-    mapped = None if source is None else source.mapped(rows.map)
-    if source is None or mapped is None:
-        return None
-    rows.map.require_width(source.shape[1])
-    stored = rows.map.names(column_names(source.shape[1], source.names if names is None else names))
-    return mapped.design(_with_intercept(stored, intercept), intercept)
-
-
-def _with_intercept(names: Sequence[str], intercept: bool) -> Sequence[str]:
+def with_intercept(names: Sequence[str], intercept: bool) -> Sequence[str]:
     """Return the names of columns, after one that no other column has for the virtual column."""
     name = INTERCEPT
     while name in names:
@@ -261,11 +375,7 @@ def row_radius(design: Design) -> float:
 def as_floats(X: Any, names: Sequence[str] | None) -> Any:
     """Return X as a dense array or a CSR or CSC matrix of float64 or float32, else raise a DataError."""
     array: Any = X if _is_sparse(X) else _as_array(X)
-    if array.ndim != 2:
-        raise DataError(
-            f"the data have shape {array.shape}, but rows and columns are needed;"
-            " for one column use X.reshape(-1, 1), for one row X.reshape(1, -1)"
-        )
+    _require_two_dimensions(array)
     if array.dtype.kind == "c":
         raise DataError("Complex data not supported: give real numbers, for instance the real and imaginary parts")
     if _is_sparse(array):
@@ -273,6 +383,14 @@ def as_floats(X: Any, names: Sequence[str] | None) -> Any:
     if array.dtype in (np.float64, np.float32):
         return array
     return array.astype(np.float64) if _is_sparse(array) else _numbers(array, names)
+
+
+def _require_two_dimensions(X: Any) -> None:
+    if len(X.shape) != 2:
+        raise DataError(
+            f"the data have shape {tuple(X.shape)}, but rows and columns are needed; for one column use"
+            " X.reshape(-1, 1), for one row X.reshape(1, -1)"
+        )
 
 
 def _as_array(X: Any) -> NDArray[Any]:

@@ -101,20 +101,14 @@ class DenseColumns(Columns):
             self.selection = slice(int(self.stored[0]), int(self.stored[-1]) + 1)  # neighbours need no copy
 
     def stored_times(self, coef: Floats) -> Floats:
-        if not len(self.stored):
-            return np.zeros((self.design.shape[0], *coef.shape[1:]))
         self._count()
         return np.asarray(self.source.gather(_times, coef, self.selection))
 
     def stored_transposed_times(self, values: Floats) -> Floats:
-        if not len(self.stored):
-            return np.zeros((0, *values.shape[1:]))
         self._count()
         return np.asarray(self.source.fold(_transposed_times, self.selection, rows=(values,)))
 
     def stored_grams(self, weights: Floats) -> tuple[Floats, Floats]:
-        if not len(self.stored):
-            return np.zeros((weights.shape[1], 0, 0)), np.zeros((weights.shape[1], 0))
         self._count()
         grams: tuple[Floats, Floats] = self.source.column_grams(self.selection, weights, self.with_ones)
         return grams
@@ -139,6 +133,8 @@ class DenseStore:
     def take(self, indices: Indices) -> Columns:
         """Return the columns at ascending indices, virtual column counted."""
         columns, width = DenseColumns(self.design, indices), self.design.shape[1] - self.design.virtual
+        if not len(columns.stored):
+            return DenseColumns(self.design, indices, DenseDesign(np.empty((self.design.shape[0], 0)), (), False))
         if isinstance(columns.selection, slice) or len(columns.stored) > COPIED_SHARE * width:
             return columns
         names = [self.design.names[index] for index in indices[int(columns.with_ones) :]]

@@ -51,6 +51,9 @@ LIMIT = 2**31  # default limit of a journal, in bytes
 LARGEST = 900_000_000  # bytes of a result; SQLite takes a billion
 SPARE = 2**16  # bytes by which an entry may lengthen the file beside its content
 DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG}  # error codes
+DAMAGED = "the checkpoint {} is damaged ({}); delete it and fit again"
+OTHER_FORMAT = "the checkpoint {} is of another version of separatrix; delete it and fit again"
+FOREIGN = "{} is no checkpoint of separatrix; give another folder"
 PACKAGE = __name__.partition(".")[0]
 NUMBERS = "fiub"  # numeric kinds of NumPy dtypes
 
@@ -132,8 +135,7 @@ def open_journal(folder: str | Path, identity: Mapping[str, str], *, limit: int 
     `identity` must match that of the journal: options, versions, the data's source.
     """
     path = Path(folder).resolve()
-    earlier = _OPEN.get(path)
-    if earlier is not None:
+    if (earlier := _OPEN.get(path)) is not None:
         earlier.close()  # the latest handle in this process owns the file
     journal = _OPEN[path] = Journal(Path(folder) / FILE, limit)
     try:
@@ -193,7 +195,7 @@ class Journal:
         try:
             return None if content is None else (unpack(content),)
         except (KeyError, TypeError, ValueError, AttributeError, ImportError) as problem:
-            raise _damaged(self.path, problem) from None
+            raise DataError(DAMAGED.format(self.path, problem)) from None
 
     def keep(self, key: str, task: str, result: Any, most: float) -> None:
         """Store a result if it can be packed into at most `most` bytes and the limit allows."""
@@ -225,20 +227,20 @@ class Journal:
         for statement in () if tables else SCHEMA:
             self._execute(statement)
         if self._execute("PRAGMA application_id") != [(APPLICATION,)]:
-            raise _foreign(self.path)
+            raise DataError(FOREIGN.format(self.path))
         if self._execute("PRAGMA user_version") != [(FORMAT,)]:
-            raise _of_another_format(self.path)
+            raise DataError(OTHER_FORMAT.format(self.path))
         self._execute("COMMIT")
 
     def _count_sound_results(self) -> int:
         """Return the number of results; raise a DataError if the file is damaged."""
         if self._execute("PRAGMA integrity_check(1)") != [("ok",)]:
-            raise _damaged(self.path, "its pages are inconsistent")
+            raise DataError(DAMAGED.format(self.path, "its pages are inconsistent"))
         entries = self._execute("SELECT key, task, checksum FROM entries")
         for key, _, checksum in entries:
             content = self._content(key)
             if not isinstance(content, bytes) or checksum != _checksum(key, content):
-                raise _damaged(self.path, f"the checksum of entry {key!r} is wrong")
+                raise DataError(DAMAGED.format(self.path, f"the checksum of entry {key!r} is wrong"))
         return sum(task != IDENTITY for _, task, _ in entries)
 
     def _content(self, key: str) -> bytes | None:
@@ -297,22 +299,10 @@ def _explained(path: Path, problem: sqlite3.Error) -> SeparatrixError:
     if code == sqlite3.SQLITE_NOTADB:
         with path.open("rb") as file:
             earlier = file.read(len(EARLIER_FORMAT)) == EARLIER_FORMAT
-        return _of_another_format(path) if earlier else _foreign(path)
+        return DataError((OTHER_FORMAT if earlier else FOREIGN).format(path))
     if code in DAMAGE:
-        return _damaged(path, problem)
+        return DataError(DAMAGED.format(path, problem))
     return OptionError(
         f"the checkpoint {path} cannot be written ({problem}); make room or give access, and run the same again: it"
         " goes on from the results that are stored"
     )
-
-
-def _of_another_format(path: Path) -> DataError:
-    return DataError(f"the checkpoint {path} is of another version of separatrix; delete it and fit again")
-
-
-def _foreign(path: Path) -> DataError:
-    return DataError(f"{path} is no checkpoint of separatrix; give another folder")
-
-
-def _damaged(path: Path, problem: object) -> DataError:
-    return DataError(f"the checkpoint {path} is damaged ({problem}); delete it and fit again")

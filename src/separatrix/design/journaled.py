@@ -26,7 +26,7 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.array import SparseBlock
 from separatrix.design.base import Block, Combine, Design, Task, Vectors
 from separatrix.design.build import RowSource, as_row_source, divide_columns, make_design
-from separatrix.design.columns import ColumnStore, column_store
+from separatrix.design.columns import column_store
 from separatrix.design.journal import Journal, open_journal
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.maps import FeatureMap
@@ -72,8 +72,7 @@ class JournaledDesign(Design):
 
     def __init__(self, base: Design, journal: Journal, lineage: str) -> None:
         self.base, self.journal, self.lineage = base, journal, lineage
-        self._replayed = -base.passes
-        self.shape, self.names, self.virtual = base.shape, base.names, base.virtual
+        super().__init__(base.shape, base.names, base.virtual)
         self.in_memory, self.random_rows = base.in_memory, base.random_rows
         self.row_visits, self.column_access = base.row_visits, base.column_access
         self.block_rows = base.block_rows
@@ -90,38 +89,39 @@ class JournaledDesign(Design):
 
     def fold(self, task: Task, *shared: Any, rows: Vectors = (), combine: Combine = operator.add) -> Any:
         key = digest(self.lineage, "fold", task, shared, tuple(rows), combine)
-        return self._once(key, task, lambda: self.base.fold(task, *shared, rows=rows, combine=combine))
+        return self._pass(key, task, lambda: self.base.fold(task, *shared, rows=rows, combine=combine))
 
     def gather(self, task: Task, *shared: Any, rows: Vectors = ()) -> Floats:
         key = digest(self.lineage, "gather", task, shared, tuple(rows))
-        return np.asarray(self._once(key, task, lambda: self.base.gather(task, *shared, rows=rows)))
+        return np.asarray(self._pass(key, task, lambda: self.base.gather(task, *shared, rows=rows)))
+
+    def _pass(self, key: str | None, task: Task, make: Callable[[], Any]) -> Any:
+        result, is_replayed = self._once(key, task, make)
+        self._replayed += is_replayed
+        self.journal.replayed += is_replayed
+        self.journal.made += not is_replayed
+        return result
 
     def visit(self, loop: Task, *arguments: Any, changed: Vectors) -> Any:
         """Restore the result of a loop and the arrays it changed from the journal; else run it and store them."""
         key = digest(self.lineage, loop.__module__, loop.__qualname__, arguments)
-        stored = None if key is None else self.journal.look_up(key)
-        if key is None or stored is None:
-            result = self.base.visit(loop, *arguments, changed=changed)
-            if key is not None:
-                self.journal.keep(key, _title(loop), (result, *changed), self.largest_result)
-            return result
-        result, *values = stored[0]
-        for array, value in zip(changed, values, strict=True):
+        (result, *values), is_replayed = self._once(
+            key, loop, lambda: (self.base.visit(loop, *arguments, changed=changed), *changed)
+        )
+        for array, value in zip(changed, values, strict=True) if is_replayed else ():
             array[...] = value
         return result
 
-    def _once(self, key: str | None, task: Task, make: Callable[[], Any]) -> Any:
-        """Return the journal's result; else make it and store it."""
+    def _once(self, key: str | None, task: Task, make: Callable[[], Any]) -> tuple[Any, bool]:
+        """Return the journal's result and True; else make it, store it, and return it and False."""
         stored = None if key is None else self.journal.look_up(key)
         if stored is not None:
-            self._replayed += 1.0
-            self.journal.replayed += 1
-            return stored[0]
+            return stored[0], True
         result = make()
-        self.journal.made += 1
         if key is not None:
-            self.journal.keep(key, _title(task), result, self.largest_result)
-        return result
+            title = str(getattr(task, "__name__", type(task).__name__)).lstrip("_")
+            self.journal.keep(key, title, result, self.largest_result)
+        return result, False
 
     def centred(self, centre: Floats) -> Design:
         return self._derived(self.base.centred(centre), "centred", centre)
@@ -188,9 +188,7 @@ class JournaledRows(RowSource):
         return make_design(self.X, intercept=virtual, names=names[int(virtual) :])
 
 
-@column_store.register
-def _journaled_store(design: JournaledDesign) -> ColumnStore:
-    return column_store(design.base)
+column_store.register(JournaledDesign, lambda design: column_store(design.base))
 
 
 def checkpointed(X: Any, folder: str | Path) -> JournaledRows:
@@ -223,7 +221,3 @@ def checkpointed(X: Any, folder: str | Path) -> JournaledRows:
 def versions() -> dict[str, str]:
     """Return the versions on which the last bit of a result may depend, as an identity."""
     return {"separatrix": metadata.version("separatrix"), "numpy": np.__version__}
-
-
-def _title(task: Task) -> str:
-    return str(getattr(task, "__name__", type(task).__name__)).lstrip("_")

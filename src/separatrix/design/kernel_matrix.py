@@ -68,11 +68,11 @@ def kernel_scores(kernel: Kernel, X: Any, support: Any, places: Ints, coefs: Flo
     return np.concatenate(list(map_groups(score, range(0, X.shape[0], step))))
 
 
-def training_scores(kernel: Kernel, X: Any, coef: Floats) -> Floats:
-    """Return Σⱼ cⱼ k(xᵢ, xⱼ) of each training row for dual coefficients (n,), most of them 0."""
-    X = by_rows(X)
-    places = np.flatnonzero(coef)
-    return kernel_scores(kernel, X, X[places], places, coef[np.newaxis, places])[:, 0]
+def training_scores(kernel: Kernel, X: Any, coef: Floats, rows: Ints | None = None) -> Floats:
+    """Return Σⱼ cⱼ k(xᵢ, xⱼ) of training rows, all by default, for dual coefficients (n,), most of them 0."""
+    X, places = by_rows(X), np.flatnonzero(coef)
+    scored = X if rows is None else X[rows]
+    return kernel_scores(kernel, scored, X[places], places, coef[np.newaxis, places])[:, 0]
 
 
 class KernelRows:
@@ -144,9 +144,7 @@ class KernelRows:
 
     def times(self, coef: Floats, rows: Ints) -> Floats:
         """Return K[rows] @ coef, computed without the cache."""
-        places = np.flatnonzero(coef)
-        scores = kernel_scores(self.kernel, self.X[rows], self.X[places], places, coef[np.newaxis, places])[:, 0]
-        return np.asarray(scores + self.constant * float(coef.sum()))
+        return np.asarray(training_scores(self.kernel, self.X, coef, rows) + self.constant * float(coef.sum()))
 
     def combine(self, coef: Floats) -> Floats:
         """Return K @ coef, (n,), from the cached rows and, computed without storing them, the others."""
@@ -174,7 +172,7 @@ class KernelRows:
         slots = self._make_room(len(missing))
         step = _rows_at_once(self.table.shape[1])
         starts = range(0, len(missing), step)
-        values = map_groups(lambda start: self._values(missing[start : start + step]), starts)
+        values = map_groups(lambda start: self.against(self.X[missing[start : start + step]]) + self.constant, starts)
         for start, rows in zip(starts, values, strict=True):
             self.table[slots[start : start + step]] = rows
         self.owners[slots], self.slots[missing], self.used[slots] = missing, slots, self.clock
@@ -188,10 +186,6 @@ class KernelRows:
         self.slots[evicted] = -1
         self.full = self.full or len(evicted) > 0
         return slots
-
-    def _values(self, rows: Ints) -> Floats:
-        values = self.against(self.X[rows])
-        return values + self.constant if self.constant else values
 
 
 def by_rows(X: Any) -> Any:

@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.array import GROUPS, DenseDesign, StoredDesign
-from separatrix.design.base import Block, Design, with_ones
+from separatrix.design.array import CENTRE_ROWS, DenseDesign, StoredDesign, far_means, in_groups
+from separatrix.design.base import Block, Design
 from separatrix.design.maps import FeatureMap
 from separatrix.design.storage import write_rows
 from separatrix.loops.rows import Rows
 
 PART_ELEMENTS = 2**18  # of a mapped block: enough rows to amortise the map's own steps, and it still fits the cache
-SAMPLE_ROWS = 1000  # sampled rows that decide which mapped columns lie far from 0
 
 
 class MappedRows(NamedTuple):
@@ -36,14 +35,6 @@ class MappedRows(NamedTuple):
     def shape(self) -> tuple[int, int]:
         """Rows, and columns after the map."""
         return int(np.shape(self.X)[0]), self.map.outputs
-
-
-class _Part(NamedTuple):
-    """Rows `first` to `last` of a block, counted from its start."""
-
-    block: Block
-    first: int
-    last: int
 
 
 class MappedDesign(Design):
@@ -64,31 +55,26 @@ class MappedDesign(Design):
     def groups(self) -> Sequence[Iterable[Block]]:
         if not self.base.in_memory:
             return [map(self._block, self._parts(group)) for group in self.base.groups()]
-        parts = list(self._parts(self.base.blocks()))
-        size = -(-len(parts) // GROUPS)
-        return [map(self._block, parts[first : first + size]) for first in range(0, len(parts), size)]
+        return [map(self._block, group) for group in in_groups(list(self._parts(self.base.blocks())))]
 
-    def _parts(self, blocks: Iterable[Block]) -> Iterator[_Part]:
-        """Split blocks into parts that fit the cache once mapped."""
+    def _parts(self, blocks: Iterable[Block]) -> Iterator[tuple[Block, slice]]:
+        """Yield blocks with the rows, counted from the block's start, of parts that fit the cache once mapped."""
         rows = max(1, PART_ELEMENTS // max(self.map.inputs, self.map.outputs))
         for block in blocks:
             length = block.stop - block.start
-            yield from (_Part(block, first, min(length, first + rows)) for first in range(0, length, rows))
+            yield from ((block, slice(first, min(length, first + rows))) for first in range(0, length, rows))
 
-    def _block(self, part: _Part) -> Block:
-        mapped = self._apply(part.block.dense_stored(slice(part.first, part.last)))
-        mapped = mapped if self.centre is None else mapped - self.centre
-        return Block(mapped, self.virtual, part.block.start + part.first)
+    def _block(self, part: tuple[Block, slice]) -> Block:
+        block, rows = part
+        return self._mapped(block.dense_stored(rows), block.start + rows.start)
 
-    def _apply(self, rows: Floats) -> Floats:
+    def _mapped(self, rows: Floats, start: int) -> Block:
         with np.errstate(over="ignore", invalid="ignore"):  # callers check the result for NaN and infinity
-            return self.map.apply(rows)
+            mapped = self.map.apply(rows)
+        return Block(mapped if self.centre is None else mapped - self.centre, self.virtual, start)
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        mapped = self._apply(self.base.take(indices))
-        if self.centre is not None:
-            mapped = mapped - self.centre
-        return with_ones(mapped, self.virtual)
+        return self._mapped(self.base.take(indices), 0).dense()
 
     def select(self, mask: Bools) -> MappedDesign:
         """Return the rows where `mask` is true, copied unmapped, as a design."""
@@ -101,14 +87,9 @@ class MappedDesign(Design):
         return MappedDesign(base, self.map, self.names, self.virtual, self.centre)
 
     def needed_centre(self) -> Floats | None:
-        return self._sample.needed_centre() if self.random_rows else None
-
-    @cached_property
-    def _sample(self) -> DenseDesign:
-        """An even sample of the mapped rows, in memory."""
-        stride = max(1, self.shape[0] // SAMPLE_ROWS)
-        rows = self.take(np.arange(0, self.shape[0], stride))
-        return DenseDesign(rows[:, int(self.virtual) :], self.names, self.virtual, self.centre)
+        if not self.virtual or self.centre is not None or not self.random_rows:
+            return None
+        return far_means(self.take(np.arange(0, self.shape[0], max(1, self.shape[0] // CENTRE_ROWS)))[:, 1:])
 
     def centred(self, centre: Floats) -> MappedDesign:
         return MappedDesign(self.base, self.map, self.names, self.virtual, centre)

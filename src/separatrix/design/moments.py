@@ -11,7 +11,6 @@ Cost: moments np² operations, the triangle about 2np², but it keeps the digits
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,14 +53,13 @@ def residual_sums(design: Design, y: Floats, weights: Floats | None, coef: Float
 
     Small designs are summed in twice the working precision.
     """
-    task = _careful_sums if design.shape[0] * design.shape[1] <= CAREFUL else _residual_sums
-    return ResidualSums(*design.fold(task, coef, rows=_rows(y, weights), combine=add_each))
+    is_small = design.shape[0] * design.shape[1] <= CAREFUL
+    return ResidualSums(*design.fold(_residual_sums, coef, is_small, rows=_rows(y, weights), combine=add_each))
 
 
 def triangle(design: Design, y: Floats, weights: Floats | None) -> Floats:
     """Return R of the QR factorisation of [X y], each row times the square root of its weight."""
-    stack: _Stack = design.fold(_stacked, design.shape[1], rows=_rows(y, weights))
-    return stack.reduced()
+    return _reduced(design.fold(_stacked, design.shape[1], rows=_rows(y, weights), combine=_joined))
 
 
 def _rows(y: Floats, weights: Floats | None) -> tuple[Floats, ...]:
@@ -73,60 +71,46 @@ def _moments(block: Block, y: Floats, *weights: Floats) -> tuple[Any, ...]:
     return block.gram(*weights), block.rmatvec(weighted), float(weighted @ y)
 
 
-def _residual_sums(block: Block, y: Floats, *arguments: Floats) -> tuple[Any, ...]:
-    *weights, coef = arguments
-    scores = block.matvec(coef)
-    residuals = y - scores
+def _residual_sums(block: Block, y: Floats, *arguments: Any) -> tuple[Any, ...]:
+    *weights, coef, is_small = arguments
+    if is_small:
+        rows = block.dense()
+        scores, correction = compensated_dots(rows, coef)
+        residuals, sizes = (y - scores) - correction, block.magnitudes(coef)
+    else:
+        scores = sizes = block.matvec(coef)
+        residuals = y - scores
     weighted = weights[0] * residuals if weights else residuals
-    return block.rmatvec(weighted), float(weighted @ residuals), _magnitude(scores, y, *weights)
+    cross = sum(compensated_dots(np.ascontiguousarray(rows.T), weighted)) if is_small else block.rmatvec(weighted)
+    size = np.abs(sizes) + np.abs(y)
+    return cross, float(weighted @ residuals), float(size @ (weights[0] * size if weights else size))
 
 
-def _careful_sums(block: Block, y: Floats, *arguments: Floats) -> tuple[Any, ...]:
-    *weights, coef = arguments
-    rows = block.dense()
-    scores, correction = compensated_dots(rows, coef)
-    residuals = (y - scores) - correction
-    weighted = weights[0] * residuals if weights else residuals
-    high, low = compensated_dots(np.ascontiguousarray(rows.T), weighted)
-    return high + low, float(weighted @ residuals), _magnitude(block.magnitudes(coef), y, *weights)
-
-
-def _magnitude(scores: Floats, y: Floats, *weights: Floats) -> float:
-    size = np.abs(scores) + np.abs(y)
-    return float(size @ (weights[0] * size if weights else size))
-
-
-@dataclass(frozen=True)
-class _Stack:
-    """Rows not yet reduced to a triangle."""
-
-    parts: list[Floats]
-
-    def __add__(self, other: _Stack) -> _Stack:
-        joined = _Stack([*self.parts, *other.parts])
-        rows = sum(map(len, joined.parts))
-        return _Stack([joined.reduced()]) if rows > STACKED * joined.parts[0].shape[1] else joined
-
-    def reduced(self) -> Floats:
-        """Return the triangle of all parts, (k, p) with k = min(rows, p)."""
-        stacked = self.parts[0] if len(self.parts) == 1 else np.vstack(self.parts)
-        return np.asarray(np.linalg.qr(stacked, mode="r"))
-
-
-def _stacked(block: Block, y: Floats, *arguments: Any) -> _Stack:
+def _stacked(block: Block, y: Floats, *arguments: Any) -> list[Floats]:
     """Return the rows of a block; a long sparse block is made dense and reduced a part at a time."""
     *weights, width = arguments
     step = max(ENTRIES_HELD // width, STACKED * width)
     if len(y) <= step:
-        return _weighted_rows(block.dense(), y, *weights)
-    stack = _Stack([])
+        return [_weighted_rows(block.dense(), y, *weights)]
+    stack: list[Floats] = []
     for first in range(0, len(y), step):
         part = slice(first, min(first + step, len(y)))
         rows = with_ones(block.dense_stored(part), block.virtual)
-        stack = stack + _weighted_rows(rows, y[part], *(each[part] for each in weights))
+        stack = _joined(stack, [_weighted_rows(rows, y[part], *(each[part] for each in weights))])
     return stack
 
 
-def _weighted_rows(rows: Floats, y: Floats, *weights: Floats) -> _Stack:
+def _weighted_rows(rows: Floats, y: Floats, *weights: Floats) -> Floats:
     rows = np.column_stack([rows, y])
-    return _Stack([rows * np.sqrt(weights[0])[:, np.newaxis] if weights else rows])
+    return rows * np.sqrt(weights[0])[:, np.newaxis] if weights else rows
+
+
+def _joined(first: list[Floats], second: list[Floats]) -> list[Floats]:
+    """Return the rows of two stacks, reduced to their triangle if they are many."""
+    stack = [*first, *second]
+    return [_reduced(stack)] if sum(map(len, stack)) > STACKED * stack[0].shape[1] else stack
+
+
+def _reduced(stack: list[Floats]) -> Floats:
+    """Return the triangle of all rows, (k, p) with k = min(rows, p)."""
+    return np.asarray(np.linalg.qr(stack[0] if len(stack) == 1 else np.vstack(stack), mode="r"))

@@ -21,13 +21,13 @@ import shutil
 import tempfile
 import threading
 import weakref
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy
@@ -45,6 +45,7 @@ TEMP_VARIABLES = ("TMPDIR", "TEMP", "TMP")
 REMEDY = "free some, or set TMPDIR to a folder on a larger disk"
 FILES = {False: ("rows.bin",), True: ("values.bin", "columns.bin")}  # by whether rows are sparse
 STARTS = "starts.bin"  # of sparse rows in a folder
+CUT_SHORT = "it was cut short"
 GAP_BYTES = 2**15  # rows with a smaller gap between them are read in one go
 RUN_BYTES = 2**22  # most bytes read in one go
 COLUMN = np.dtype("<i4")  # of column indices
@@ -52,7 +53,7 @@ INT32_ENTRIES = 2**31  # number of entries below which row starts are int32
 BLOCK_ENTRIES = 2**20  # of a block yielded by `RowStorage.blocks`
 
 
-class RowStorage(ABC):
+class RowStorage(AbstractContextManager["RowStorage"]):
     """Rows (n, p), dense or sparse, float64 or float32; `starts` are the row starts of sparse rows, (n + 1,)."""
 
     in_memory: bool = False
@@ -62,16 +63,16 @@ class RowStorage(ABC):
     starts: Any
 
     @abstractmethod
-    def read(self, start: int, stop: int) -> Any:
-        """Return rows `start` to `stop` as an array (m, p) or CSR array: a view if they are in memory."""
-
-    @abstractmethod
     def take(self, rows: Indices | Bools | slice) -> Any:
         """Return the rows of a slice or mask, or at indices, in that order; negative ones count from the end."""
 
-    @abstractmethod
+    def read(self, start: int, stop: int) -> Any:
+        """Return rows `start` to `stop` as an array (m, p) or CSR array; entries in memory are not copied."""
+        return self.take(slice(start, stop))
+
     def array(self) -> Any:
         """Return all rows as an array or sparse matrix; those on disk are memory-mapped."""
+        return self.take(slice(None))
 
     @property
     def by_rows(self) -> Any:
@@ -93,10 +94,7 @@ class RowStorage(ABC):
         """The size of the rows, or of the files that hold them."""
         return self.entries * self.entry_bytes
 
-    def prefetch(self, start: int, stop: int) -> None:  # noqa: B027  # only files have to be read
-        """Ask the operating system to read rows `start` to `stop` ahead."""
-
-    def close(self) -> None:  # noqa: B027  # only files have to be closed
+    def close(self) -> None:  # only files have to be closed
         """Free the disk space of temporary files."""
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
@@ -105,9 +103,6 @@ class RowStorage(ABC):
         step = max(1, BLOCK_ENTRIES * n // max(1, self.entries))
         for start in range(0, n, step):
             yield start, self.read(start, min(n, start + step))
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *problem: object) -> None:
         self.close()
@@ -133,7 +128,12 @@ class MemoryRows(RowStorage):
     def read(self, start: int, stop: int) -> Any:
         if (start, stop) == (0, self.shape[0]):
             return self.values
-        return slice_rows(self.by_rows, start, stop) if self.sparse else self.values[start:stop]
+        if not self.sparse:
+            return self.values[start:stop]
+        matrix, starts = self.by_rows, self.starts[start : stop + 1]
+        own = slice(starts[0], starts[-1])
+        shape = stop - start, self.shape[1]
+        return sparse_from_parts(type(matrix), shape, matrix.data[own], matrix.indices[own], starts - starts[0])
 
     def take(self, rows: Indices | Bools | slice) -> Any:
         return self.by_rows[rows]
@@ -207,11 +207,6 @@ class DiskRows(RowStorage):
         narrow = starts.astype(np.int32, copy=False) if starts[-1] < INT32_ENTRIES else starts
         return sparse_from_parts(scipy.sparse.csr_array, shape, parts[0], parts[1], narrow)
 
-    def prefetch(self, start: int, stop: int) -> None:
-        first, last = self._entry(start), self._entry(min(stop, self.shape[0]))
-        for file, dtype in zip(self.files, self.dtypes, strict=True):
-            file.prefetch(self.offset + first * dtype.itemsize, (last - first) * dtype.itemsize)
-
     def array(self) -> Any:
         pairs = zip(self.files, self.dtypes, strict=True)
         return self._rows([file.mapped(dtype, self.entries, self.offset) for file, dtype in pairs], 0, self.shape[0])
@@ -244,7 +239,7 @@ class DiskRows(RowStorage):
             file.close()
 
 
-class BlockWriter:
+class BlockWriter(AbstractContextManager["BlockWriter"]):
     """Writes rows block by block, to temporary files or to new files in a folder."""
 
     def __init__(
@@ -253,9 +248,7 @@ class BlockWriter:
         self.columns, self.sparse, self.dtype = columns, sparse, np.dtype(dtype).newbyteorder("<")
         self.folder = None if folder is None else Path(folder)
         self.rows, self._starts = 0, [np.zeros(1, dtype=np.int64)]
-        self.files: list[RowFile] = []
-        for name in FILES[sparse]:
-            self.files.append(self._file(name))
+        self.files = [self._file(name) for name in FILES[sparse]]
 
     def _file(self, name: str) -> RowFile:
         if self.folder is not None:
@@ -286,16 +279,9 @@ class BlockWriter:
         files, self.files = self.files, []
         return DiskRows(files, (self.rows, self.columns), self.dtype, starts=starts)
 
-    def discard(self) -> None:
-        """Close the files; temporary ones are then gone."""
-        for file in self.files:
-            file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *problem: object) -> None:
-        self.discard()
+        for file in self.files:  # which no storage owns; temporary ones are then gone
+            file.close()
 
 
 def write_rows(blocks: Iterable[Any], width: int, *, sparse: bool = False, dtype: Any = "float64") -> DiskRows:
@@ -343,11 +329,10 @@ class RowFile:
             while rest:
                 count = self._read(rest, offset)
                 if not count:
-                    raise self._unreadable(f"rows {first:,} to {last:,} cannot be read from", "it was cut short")
+                    raise OSError(CUT_SHORT)
                 rest, offset = rest[count:], offset + count
         except OSError as problem:
-            reason = problem.strerror or str(problem)
-            raise self._unreadable(f"rows {first:,} to {last:,} cannot be read from", reason) from None
+            raise self._unreadable(f"rows {first:,} to {last:,}", problem.strerror or str(problem)) from None
 
     def _read(self, rest: memoryview, offset: int) -> int:
         if hasattr(os, "preadv"):
@@ -360,13 +345,7 @@ class RowFile:
 
     def _unreadable(self, what: str, reason: str) -> DataError:
         reason = reason if self.descriptor >= 0 else "it is closed"
-        return DataError(f"{what} {self.name}: {reason}; give the rows anew")
-
-    def prefetch(self, offset: int, length: int) -> None:
-        """Ask the operating system to read some bytes ahead, where it can."""
-        if hasattr(os, "posix_fadvise") and length > 0:
-            with suppress(OSError):  # only a hint
-                os.posix_fadvise(self.descriptor, offset, length, os.POSIX_FADV_WILLNEED)
+        return DataError(f"{what} cannot be read from {self.name}: {reason}; give the rows anew")
 
     def mapped(self, dtype: Any, count: int, offset: int = 0) -> NDArray[Any]:
         """Return `count` numbers from a byte offset as a memory-mapped array, which outlives the file object."""
@@ -374,7 +353,7 @@ class RowFile:
             return np.empty(0, dtype=dtype)
         end = offset + count * np.dtype(dtype).itemsize
         if self.descriptor < 0 or os.fstat(self.descriptor).st_size < end:
-            raise self._unreadable(f"{end:,} bytes cannot be read from", "it was cut short")
+            raise self._unreadable(f"{end:,} bytes", CUT_SHORT)
         pages = mmap.mmap(self.descriptor, end, access=mmap.ACCESS_READ)
         return np.frombuffer(pages, dtype=dtype, count=count, offset=offset)
 
@@ -433,14 +412,6 @@ def sparse_from_parts(kind: Any, shape: Any, data: NDArray[Any], indices: NDArra
     matrix = kind(shape, dtype=data.dtype)
     matrix.data, matrix.indices, matrix.indptr = data, indices, starts
     return matrix
-
-
-def slice_rows(matrix: Any, first: int, last: int) -> Any:
-    """Return rows `first` to `last` of a CSR matrix without copying its entries."""
-    starts = matrix.indptr[first : last + 1]
-    entries = slice(starts[0], starts[-1])
-    shape, data, indices = (last - first, matrix.shape[1]), matrix.data[entries], matrix.indices[entries]
-    return sparse_from_parts(type(matrix), shape, data, indices, starts - starts[0])
 
 
 def stack_rows(parts: Sequence[Any]) -> Any:

@@ -13,11 +13,10 @@ separability, and a Gram matrix for the rank.
 
 from __future__ import annotations
 
-import math
 import textwrap
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +29,7 @@ from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.families.base import class_weights
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.labels import find_classes
-from separatrix.losses.base import Loss
-from separatrix.losses.margin import Hinge, Logistic, PerceptronLoss, SquaredHinge
-from separatrix.losses.softmax import Softmax
-from separatrix.losses.squared import Squared
+from separatrix.losses import Hinge, Logistic, Loss, PerceptronLoss, Softmax, Squared, SquaredHinge
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.separability.check import check_separability
@@ -123,29 +119,28 @@ def audit(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None
         raise DataError(f"X has {design.shape[1]} columns, intercept included; the model has {len(peer.coef)}")
     values = [_values(problem, coef) for problem, coef in _problems(peer, design, labels)]
     objective, least, scale = (float(np.mean(numbers)) for numbers in zip(*values, strict=True))
-    rank = _rank(design)
     separability = None
     if peer.classes is not None:
         separability = check_separability(X, labels, fit_intercept=peer.fit_intercept, sample_weight=sample_weight)
-    gap = max(objective - least, 0.0) / max(least, scale)
-    return Audit(
+    audited = Audit(
         model=peer.name,
         objective=objective,
         least=least,
-        gap=gap,
-        strength=peer.objective.strength,
-        l1_ratio=peer.objective.l1_ratio,
-        penalises_intercept=peer.objective.penalises_intercept,
-        rank=rank,
+        gap=max(objective - least, 0.0) / max(least, scale),
+        strength=peer.strength,
+        l1_ratio=peer.l1_ratio,
+        penalises_intercept=peer.penalises_intercept,
+        rank=_rank(design),
         columns=design.shape[1],
         separability=separability,
-        findings=tuple(_findings(peer.objective, gap, rank, design.shape[1], separability)),
+        findings=(),
     )
+    return replace(audited, findings=tuple(_findings(audited, peer.loss)))
 
 
 def _problems(peer: PeerModel, design: Design, labels: NDArray[Any]) -> list[tuple[Problem, Floats]]:
     """Return each objective that the model minimises, and its coefficients there."""
-    loss, penalty = peer.objective.loss, make_penalty(peer.objective.strength, peer.objective.l1_ratio)
+    loss, penalty = peer.loss, make_penalty(peer.strength, peer.l1_ratio)
     if peer.classes is None:
         return [(Problem(design, labels.astype(np.float64), loss, penalty, peer.weights), peer.coef[:, 0])]
     unknown = ~np.isin(labels, peer.classes)
@@ -156,7 +151,7 @@ def _problems(peer: PeerModel, design: Design, labels: NDArray[Any]) -> list[tup
     codes = np.searchsorted(peer.classes, labels)
     if isinstance(loss, Softmax):
         return [(Problem(design, codes, loss, penalty, peer.weights), peer.coef)]
-    places = range(len(peer.classes)) if peer.per_class else (1,)
+    places = range(len(peer.classes)) if peer.coef.shape[1] > 1 else (1,)  # each class against the rest
     signs = [np.where(codes == place, 1.0, -1.0) for place in places]
     return [(Problem(design, y, loss, penalty, peer.weights), peer.coef[:, k]) for k, y in enumerate(signs)]
 
@@ -184,63 +179,50 @@ def _rank(design: Design) -> int | None:
     return int(np.sum(eigenvalues > RANK_TOLERANCE * eigenvalues[-1]))
 
 
-def _findings(
-    peer: PeerObjective, gap: float, rank: int | None, columns: int, separability: SeparabilityCertificate | None
-) -> list[str]:
-    findings = []
-    verdict = "" if separability is None else separability.verdict
-    unbounded = verdict in {"separable", "quasi"} and peer.strength == 0.0 and peer.loss.has_curvature
+def _findings(audited: Audit, loss: Loss) -> Iterator[str]:
+    """Yield what is wrong with a model."""
+    verdict = "" if audited.separability is None else audited.separability.verdict
+    unbounded = verdict in {"separable", "quasi"} and audited.strength == 0.0 and loss.has_curvature
     if unbounded:
-        findings.append(
+        yield (
             f"the classes are {'completely' if verdict == 'separable' else 'quasi-completely'} separated and there is"
             " no penalty, so no maximum exists: coefficients and standard errors depend on where it stopped"
         )
-    if peer.penalises_intercept:
-        findings.append("its intercept was penalised, so its answer depends on the origin of the columns")
-    if isinstance(peer.loss, PerceptronLoss):
-        separable = verdict == "separable" and gap
-        findings += ["the classes can be separated, but not by these weights"] if separable else []
-    elif gap > NEAR and not unbounded:
-        findings.append(f"it stopped at a relative gap of {gap:.2g}; let it run longer, or scale the columns")
-    if rank is not None and rank < columns and peer.strength == 0.0:
-        findings.append(f"the {columns} columns have rank {rank}, so its coefficients are not unique")
-    return findings
-
-
-class PeerObjective(NamedTuple):
-    """The objective that a model minimises."""
-
-    loss: Loss
-    strength: float
-    l1_ratio: float = 0.0
-    penalises_intercept: bool = False
+    if audited.penalises_intercept:
+        yield "its intercept was penalised, so its answer depends on the origin of the columns"
+    if isinstance(loss, PerceptronLoss):
+        if verdict == "separable" and audited.gap:
+            yield "the classes can be separated, but not by these weights"
+    elif audited.gap > NEAR and not unbounded:
+        yield f"it stopped at a relative gap of {audited.gap:.2g}; let it run longer, or scale the columns"
+    if audited.rank is not None and audited.rank < audited.columns and audited.strength == 0.0:
+        yield f"the {audited.columns} columns have rank {audited.rank}, so its coefficients are not unique"
 
 
 @dataclass(frozen=True)
 class PeerModel:
-    """A fitted model with its objective; `coef` is (p, K), or (p + 1, K) with the intercept first.
-
-    `per_class` says that each column of `coef` is a fit of its class against the rest.
-    """
+    """A fitted model with its objective; `coef` is (p, K), or (p + 1, K) with the intercept first."""
 
     name: str
-    objective: PeerObjective
     coef: Floats
     fit_intercept: bool
     classes: NDArray[Any] | None
     weights: Floats | None
-    per_class: bool = False
+    loss: Loss
+    strength: float = 0.0
+    l1_ratio: float = 0.0
+    penalises_intercept: bool = False
 
 
 def read_peer(model: Any, y: NDArray[Any], sample_weight: Any = None) -> PeerModel:
     """Return a fitted scikit-learn model, or results of statsmodels, in terms of the one objective."""
-    kind = type(model).__name__
+    kind, inner = type(model).__name__, type(getattr(model, "model", None)).__name__
     if type(model).__module__.startswith("separatrix."):
         raise OptionError(f"{kind} of separatrix brings its evidence along: see its certificate_")
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if kind in OBJECTIVES:
         return _scikit_learn(model, y, weights)
-    if type(getattr(model, "model", None)).__name__ in STATSMODELS:
+    if inner in STATSMODELS:
         return _statsmodels(model, y, weights)
     known = (*OBJECTIVES, *STATSMODELS)
     raise OptionError(f"{kind} is not known to audit{did_you_mean(kind, known)}; known are {', '.join(known)}")
@@ -254,56 +236,48 @@ def _scikit_learn(model: Any, y: NDArray[Any], weights: Floats | None) -> PeerMo
     if model.fit_intercept:
         coef = np.vstack([np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), coef.shape[1:]), coef])
     if getattr(model, "class_weight", None) is not None:
-        classes = find_classes(y)
-        by_class = np.asarray(list(class_weights(model.class_weight, classes, weights).values()))[classes.codes]
+        found = find_classes(y)
+        by_class = np.asarray(list(class_weights(model.class_weight, found, weights).values()))[found.codes]
         weights = by_class if weights is None else np.asarray(by_class * weights)
     objective = OBJECTIVES[kind](model, float(len(y) if weights is None else weights.sum()))
-    return PeerModel(
-        name=f"scikit-learn's {kind}",
-        objective=objective,
-        coef=coef,
-        fit_intercept=bool(model.fit_intercept),
-        classes=getattr(model, "classes_", None),
-        weights=weights,
-        per_class=coef.shape[1] > 1 and objective.loss.target != "classes",
-    )
+    classes = getattr(model, "classes_", None)
+    return PeerModel(f"scikit-learn's {kind}", coef, bool(model.fit_intercept), classes, weights, *objective)
 
 
-def _strength_of_c(model: Any, total: float) -> float:
-    return 0.0 if math.isinf(model.C) else 1.0 / (total * float(model.C))
+Objective = tuple[Loss, float, float, bool]  # loss, strength, l1_ratio, whether the intercept is penalised
 
 
-def _logistic(model: Any, total: float) -> PeerObjective:
+def _logistic(model: Any, total: float) -> Objective:
     liblinear, penalty = model.solver == "liblinear", getattr(model, "penalty", "deprecated")
     mixed = float(getattr(model, "l1_ratio", None) or 0.0)
     ratio = {"l1": 1.0, "elasticnet": mixed, "deprecated": mixed}.get(penalty, 0.0)
-    strength = 0.0 if penalty is None else _strength_of_c(model, total)
+    strength = 0.0 if penalty is None else 1.0 / (total * float(model.C))
     loss = Softmax() if len(model.classes_) > 2 and not liblinear else Logistic()
-    return PeerObjective(loss, strength, ratio, liblinear and bool(model.fit_intercept) and strength > 0.0)
+    return (loss, strength, ratio, liblinear and bool(model.fit_intercept) and strength > 0.0)
 
 
-def _linear_svc(model: Any, total: float) -> PeerObjective:
+def _linear_svc(model: Any, total: float) -> Objective:
     loss: Loss = Hinge() if model.loss == "hinge" else SquaredHinge()
-    return PeerObjective(loss, _strength_of_c(model, total), float(model.penalty == "l1"), bool(model.fit_intercept))
+    return loss, 1.0 / (total * float(model.C)), float(model.penalty == "l1"), bool(model.fit_intercept)
 
 
-def _sgd(model: Any, total: float) -> PeerObjective:  # noqa: ARG001  # its alpha is the strength
+def _sgd(model: Any, total: float) -> Objective:  # noqa: ARG001  # its alpha is the strength
     losses: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "log_loss": Logistic()}
     losses["perceptron"] = PerceptronLoss()
     if model.loss not in losses:
         raise OptionError(f"the loss {model.loss!r} is not one of separatrix; known are {', '.join(losses)}")
     ratio = {"l1": 1.0, "elasticnet": float(model.l1_ratio or 0.0)}.get(model.penalty, 0.0)
-    return PeerObjective(losses[model.loss], float(model.alpha) if model.penalty else 0.0, ratio)
+    return losses[model.loss], float(model.alpha) if model.penalty else 0.0, ratio, False
 
 
-def _least_squares(model: Any, total: float) -> PeerObjective:
+def _least_squares(model: Any, total: float) -> Objective:
     kind = type(model).__name__
     strength = float(getattr(model, "alpha", 0.0)) / (total if kind == "Ridge" else 1.0)
     ratio = {"Lasso": 1.0, "ElasticNet": float(getattr(model, "l1_ratio", 0.0) or 0.0)}.get(kind, 0.0)
-    return PeerObjective(Squared(), strength, ratio)
+    return Squared(), strength, ratio, False
 
 
-OBJECTIVES: Mapping[str, Callable[[Any, float], PeerObjective]] = {
+OBJECTIVES: Mapping[str, Callable[[Any, float], Objective]] = {
     "LogisticRegression": _logistic,
     "LinearSVC": _linear_svc,
     **dict.fromkeys(("SGDClassifier", "Perceptron"), _sgd),
@@ -323,4 +297,4 @@ def _statsmodels(results: Any, y: NDArray[Any], weights: Floats | None) -> PeerM
     if kind == "MNLogit":
         loss, params = Softmax(), np.column_stack([np.zeros(len(params)), params])
     classes = None if loss.target == "numbers" else np.unique(y)
-    return PeerModel(f"statsmodels' {kind}", PeerObjective(loss, 0.0), params, False, classes, weights)
+    return PeerModel(f"statsmodels' {kind}", params, False, classes, weights, loss)

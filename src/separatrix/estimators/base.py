@@ -32,13 +32,14 @@ from separatrix.families.base import Fitted, TrainingRows, checked_weights, fit_
 from separatrix.fit.labels import Classes, find_classes, real_targets
 from separatrix.fit.result import FitResult, Trace
 from separatrix.inference.fitted import Inference
-from separatrix.model.decision_rule import DecisionRule, linear_scores
-from separatrix.selection.cross_validation import CrossValidation
+from separatrix.model.predictions import DecisionRule, linear_scores
+from separatrix.selection import CrossValidation
 from separatrix.theory.halfspace import Halfspace
 
 # Accepted input of every estimator, as options of scikit-learn's `validate_data`.
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
-DETAILS = ("kernel", "support", "support_vectors", "dual_coef")  # of a fit that are attributes, if it has them
+# Details of a fit that are attributes, if it has them.
+DETAILS = ("kernel", "support", "support_vectors", "dual_coef", "means", "variances")
 SMALL_COPY = 2**26  # bytes, up to which a column-major array is copied
 
 
@@ -137,8 +138,12 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
 
     fit_intercept: bool
     checked: Any  # of the options that every estimator inherits
+    _rows: Any  # of classifiers and regressors: validated rows with their targets and weights
     n_features_in_: int
     n_iter_: int
+    classes_: NDArray[Any]
+    coef_: Floats
+    intercept_: Any
     _fitted: Fitted
     _counts_steps = False  # whether `n_iter_` is the number of steps, not of passes over the rows
 
@@ -189,10 +194,6 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
         checked = _check_sample_weight(vector_of(sample_weight), rows, dtype=np.float64, ensure_non_negative=True)
         return checked_weights(np.asarray(checked), self)
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingRows:
-        """Return validated rows with their targets and weights."""
-        raise NotImplementedError
-
     def _scores(self, X: Any) -> Floats:
         """Return the scores of validated rows, (n, K), computed as a saved model computes them."""
         coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
@@ -201,6 +202,12 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
     def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
         """Store a fit, and warn if it was stopped early or the classes are not as it needs them."""
         self._fitted, result = fitted, fitted.result
+        if fitted.classes is None:
+            self.coef_, self.intercept_ = result.coef, float(result.intercept)
+        else:
+            self.classes_, self.intercept_ = fitted.classes, fitted.intercept
+            if "dual_coef" not in fitted.details:
+                self.coef_ = fitted.coef
         for name in DETAILS:
             if name in fitted.details:
                 setattr(self, f"{name}_", fitted.details[name])
@@ -211,9 +218,9 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
             n_iter = max(part.facts["visits"] / part.facts["rows"] for part in parts)
         self.n_iter_ = max(1, math.ceil(round(result.passes) if n_iter is None else n_iter))
         for message in fitted.warnings:
-            warnings.warn(message, SeparationWarning, stacklevel=4)  # over the subclass and fit
+            warnings.warn(message, SeparationWarning, stacklevel=3)  # over fit
         if not result.status.reached_goal:
-            warnings.warn(result.message, ConvergenceWarning, stacklevel=4)
+            warnings.warn(result.message, ConvergenceWarning, stacklevel=3)
         return self
 
 
@@ -236,11 +243,11 @@ class UnweightedFit(LinearModel):
 class ScoreClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
     """A classifier by scores: by the sign of one, or by the highest of one per class."""
 
-    classes_: NDArray[Any]
-
     def decision_function(self, X: Any) -> Floats:
         """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
-        raise NotImplementedError
+        check_is_fitted(self)
+        scores = self._scores(X)
+        return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row."""
@@ -262,9 +269,6 @@ class ScoreClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # sc
 class LinearClassifier(ScoreClassifier):
     """A classifier by linear scores."""
 
-    coef_: Floats
-    intercept_: Floats
-
     @property
     def halfspace_(self) -> Halfspace:
         """The fitted halfspace of a binary classifier, for distances and the like."""
@@ -273,12 +277,6 @@ class LinearClassifier(ScoreClassifier):
             raise AttributeError(f"{len(self.classes_)} classes have a halfspace each: see result_.parts")
         return Halfspace(self.coef_[0], float(self.intercept_[0]), self.fitted_.tie)
 
-    def decision_function(self, X: Any) -> Floats:
-        """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
-        check_is_fitted(self)
-        scores = self._scores(X)
-        return scores.ravel() if len(self.classes_) == 2 else scores
-
     def _partial_rows(self, X: Any, y: Any, classes: Sequence[Any] | None) -> tuple[TrainingRows, bool]:
         """Return validated rows of a partial fit, whose classes are those of the first one, and whether it is that."""
         first = _check_partial_fit_first_call(self, classes)
@@ -286,17 +284,11 @@ class LinearClassifier(ScoreClassifier):
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
             row = int(np.flatnonzero(unknown)[0])
-            raise DataError(
-                f"row {row} has label {labels[row].item()!r}, which is not among classes {self.classes_.tolist()}"
-            )
+            label = labels[row].item()
+            raise DataError(f"row {row} has label {label!r}, which is not among classes {self.classes_.tolist()}")
         known = np.sort(self.classes_)
         codes = Classes(known, np.searchsorted(known, labels))
         return TrainingRows(rows, labels, codes, None, named_columns(self)), first
-
-    def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
-        assert fitted.classes is not None  # a classification
-        self.classes_, self.coef_, self.intercept_ = fitted.classes, fitted.coef, fitted.intercept
-        return super()._keep(fitted, n_iter)
 
 
 class ProbabilityMixin:
@@ -319,9 +311,6 @@ class ProbabilityMixin:
 class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
     """A regressor by a linear score."""
 
-    coef_: Floats
-    intercept_: float
-
     def predict(self, X: Any) -> Floats:
         """Return the score w·x + b of each row, (n,)."""
         check_is_fitted(self)
@@ -331,7 +320,3 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # sci
         """Return validated rows with their targets and weights."""
         rows, y = checked_rows_and_targets(self, X, y, numeric=True)
         return TrainingRows(rows, real_targets(y), weights=self._weights(sample_weight, X), names=named_columns(self))
-
-    def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
-        self.coef_, self.intercept_ = fitted.result.coef, float(fitted.result.intercept)
-        return super()._keep(fitted, n_iter)

@@ -125,9 +125,7 @@ def from_formula(formula: str, data: Any, model: Any = None, *, sample_weight: A
     elif "1" not in names:
         raise OptionError(f"{fitted!r} always has a constant; leave '0 +' out of the formula")
     if is_regressor(fitted) and target.dtype.kind not in "biuf":
-        raise DataError(
-            f"the target {left} has {target[0]!r} in row 0, which is no number; give numbers or a classifier"
-        )
+        raise DataError(f"the target {left} has {target[0]!r} in row 0, no number; give numbers or a classifier")
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     return FormulaModel(formula, fitted.fit(_without_constant(matrix, spec), target, **weights), spec, str(left))
 
@@ -164,9 +162,7 @@ def _frame(data: Any) -> Any:
     if hasattr(data, "get_columns"):
         return pd.DataFrame({column.name: column.to_numpy() for column in data.get_columns()})
     if not isinstance(data, Mapping):
-        raise DataError(
-            f"data is a {type(data).__name__}; give a pandas or polars frame, or a mapping of names to columns"
-        )
+        raise DataError(f"data is a {type(data).__name__}; give a pandas or polars frame, or a mapping of columns")
     lengths = {name: len(column) for name, column in data.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"the columns of data differ in length: {lengths}; give as many values in each")
@@ -180,10 +176,8 @@ def _require_columns(frame: Any, names: Any) -> None:
             raise DataError(f"data has no column {name!r}{did_you_mean(name, map(str, frame.columns))}")
         missing = np.flatnonzero(frame[name].isna().to_numpy())
         if missing.size:
-            raise DataError(
-                f"column {name!r} has {counted(missing.size, 'missing value')}, first in row {missing[0]};"
-                " drop such rows, or fill in a value"
-            )
+            what = f"column {name!r} has {counted(missing.size, 'missing value')}"
+            raise DataError(f"{what}, first in row {missing[0]}; drop such rows, or fill in a value")
 
 
 def _refuse_unseen(frame: Any, spec: Any) -> None:
@@ -217,10 +211,8 @@ def _materialise(source: Any, frame: Any) -> Any:
     bad = np.argwhere(~np.isfinite(matrix.to_numpy(dtype=np.float64)))
     if len(bad):
         row, column = bad[0].tolist()
-        raise DataError(
-            f"{matrix.columns[column]!r} is {matrix.iloc[row, column]} in row {row}; drop such rows, or change the"
-            " formula so that it is a finite number there"
-        )
+        value = f"{matrix.columns[column]!r} is {matrix.iloc[row, column]} in row {row}"
+        raise DataError(f"{value}; drop such rows, or change the formula so that it is a finite number there")
     return matrix
 
 
@@ -229,7 +221,7 @@ def _target(left: Any, frame: Any) -> NDArray[Any]:
     (factor,) = left[0].factors
     if factor.expr in frame.columns:
         return np.asarray(frame[factor.expr])
-    columns = _without_constant(_materialise(left, frame), None)
+    columns = _materialise(left, frame)
     if columns.shape[1] != 1:
         raise OptionError(f"the target {factor.expr} makes {columns.shape[1]} columns; give one that makes 1")
     return np.asarray(columns.iloc[:, 0], dtype=np.float64)
@@ -237,9 +229,8 @@ def _target(left: Any, frame: Any) -> NDArray[Any]:
 
 def _without_constant(matrix: Any, spec: Any) -> Any:
     """Return a frame of floats without the constant column."""
-    indices = {} if spec is None else {str(term): places for term, places in spec.term_indices.items()}
-    columns = [place for place in range(matrix.shape[1]) if place not in indices.get("1", ())]
-    return matrix.iloc[:, columns].astype(np.float64)
+    columns = [place for term, places in spec.term_indices.items() if str(term) != "1" for place in places]
+    return matrix.iloc[:, sorted(columns)].astype(np.float64)
 
 
 def _plain(refusal: BaseException) -> str:

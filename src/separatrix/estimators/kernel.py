@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from separatrix.arrays import Floats, Ints
 from separatrix.design.build import as_array
@@ -13,7 +12,7 @@ from separatrix.design.kernel_matrix import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel, Precomputed
 from separatrix.estimators.base import ScoreClassifier, UnweightedFit, WeightedFit, checked_rows
 from separatrix.estimators.margin import widest_margins
-from separatrix.families.base import Fitted, pair_votes
+from separatrix.families.base import pair_votes
 from separatrix.families.options import KernelPerceptronOptions, KernelSVMOptions
 
 
@@ -25,28 +24,18 @@ class KernelClassifier(ScoreClassifier):
     support_: Ints
     support_vectors_: Any
     dual_coef_: Floats
-    intercept_: Floats
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
         return tags
 
-    def decision_function(self, X: Any) -> Floats:
-        """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
-        check_is_fitted(self)
+    def _scores(self, X: Any) -> Floats:
         X = by_rows(checked_rows(self, as_array(X)))
         scores = kernel_scores(self.kernel_, X, self.support_vectors_, self.support_, self.dual_coef_)
         scores += self.intercept_
-        if len(self.classes_) == 2:
-            return scores.ravel()
-        one_vs_one = getattr(self, "multiclass", None) == "one_vs_one"
-        return pair_votes(scores, len(self.classes_)) if one_vs_one else scores
-
-    def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
-        assert fitted.classes is not None  # a classification
-        self.classes_, self.intercept_ = fitted.classes, fitted.intercept
-        return super()._keep(fitted, n_iter)
+        votes = len(self.classes_) > 2 and getattr(self, "multiclass", None) == "one_vs_one"
+        return pair_votes(scores, len(self.classes_)) if votes else scores
 
 
 class KernelPerceptron(KernelPerceptronOptions, UnweightedFit, KernelClassifier):
@@ -81,12 +70,10 @@ class KernelPerceptron(KernelPerceptronOptions, UnweightedFit, KernelClassifier)
 
     @property
     def n_updates_(self) -> int:
-        """The number of updates over all classes."""
         return int(self.fitted_.result.facts["updates"])
 
     @property
     def alpha_(self) -> Floats:
-        """The absolute coefficient of each training row: at rate 1, its number of updates."""
         return np.asarray(np.abs(self.fitted_.result.coef))
 
 
@@ -105,14 +92,14 @@ class KernelSVM(KernelSVMOptions, WeightedFit, KernelClassifier):
     support_, support_vectors_ : indices and features of the support vectors of all fits
     dual_coef_, intercept_ : yα of each, (fits, support), and (fits,): one fit for two classes, else K or K(K − 1)/2
     kernel_ : the kernel with all its parameters
-    margin_ : the widest margin of each fit, if hard
+    margin_ : the widest margin of each fit, NaN for a soft margin
     result_, certificate_, trace_ : status and gap; the evidence, which `verify(X, y)` re-checks; the convergence
 
     Examples
     --------
     >>> import separatrix as sx
     >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]
-    >>> model = sx.KernelSVM(kernel="rbf", gamma=1.0, strength=0.01).fit(X, y)
+    >>> model = sx.KernelSVM(kernel="rbf", gamma=1.0, strength=0.01, tol=1e-6).fit(X, y)
     >>> model.predict(X).tolist(), model.support_.tolist(), model.certificate_.verdict
     ([0, 0, 1, 1], [0, 1, 2, 3], 'optimal')
 
@@ -123,12 +110,11 @@ class KernelSVM(KernelSVMOptions, WeightedFit, KernelClassifier):
 
     @property
     def margin_(self) -> Any:
-        """The widest margin in the feature space: a number, or one per fit; NaN for a soft margin."""
         return widest_margins(self.fitted_.result)
 
     @property
     def predict_proba(self) -> Any:
         """Not available: scores of a support vector machine are no log-odds."""
         raise AttributeError(
-            "KernelSVM has scores but no probabilities; to have them, use sklearn.calibration.CalibratedClassifierCV"
+            "KernelSVM has no probabilities; to have them, use sklearn.calibration.CalibratedClassifierCV"
         )

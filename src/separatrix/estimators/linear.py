@@ -60,7 +60,6 @@ class LinearRegression(LinearOptions, LinearRegressor):
 
     @property
     def least_squares_(self) -> LeastSquaresFit | None:
-        """The factorised fit of least squares; None with a penalty or with another solver."""
         return self.fitted_.details.get("least_squares")
 
     def summary(
@@ -123,7 +122,13 @@ class LinearRegression(LinearOptions, LinearRegressor):
             return super().predict(X)
         inference = self._inference()
         design = make_design(checked_rows(self, X), intercept=self.fit_intercept)
-        checked = None if weights is None else _positive(weights, design.shape[0])
+        checked, n = None, design.shape[0]
+        if weights is not None:
+            numbers = np.asarray(weights, dtype=np.float64)
+            if numbers.shape not in {(), (n,)} or not (numbers > 0.0).all():
+                wanted = f"{n} numbers above 0, or one"
+                raise DataError(f"weights of new observations must be {wanted}; got shape {numbers.shape}")
+            checked = np.broadcast_to(numbers, n)
         intervals: PredictionInterval = inference.predictions(design, interval, level, weights=checked)
         return intervals
 
@@ -131,15 +136,6 @@ class LinearRegression(LinearOptions, LinearRegressor):
     def _problem(self) -> Problem | None:
         """The rows of the fit, which diagnostics read; None after pickling."""
         return getattr(self._inference(), "problem", None)
-
-
-def _positive(weights: Any, n: int) -> Floats:
-    numbers = np.asarray(weights, dtype=np.float64)
-    if numbers.ndim == 0:
-        numbers = np.full(n, float(numbers))
-    if numbers.shape != (n,) or not (numbers > 0.0).all():
-        raise DataError(f"weights of new observations must be {n} numbers above 0, or one; got shape {numbers.shape}")
-    return numbers
 
 
 class LMSClassifier(LMSClassifierOptions, WeightedFit, LinearClassifier):

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Self, overload
 
-import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -90,17 +89,14 @@ class LogisticRegression(LogisticOptions, ProbabilityMixin, LinearClassifier):
 
     @property
     def existence_(self) -> list[SeparabilityCertificate] | None:
-        """At strength 0 the certificates of separability, one per fit; None with a penalty."""
         return self._logistic().existence
 
     @property
     def limits_(self) -> list[dict[str, float]] | None:
-        """At strength 0 the limit of each coefficient by name, one dictionary per fit; None with a penalty."""
         return self._logistic().limits
 
     @property
     def firth_(self) -> FirthFit | None:
-        """The bias-reduced fit and its profile-likelihood intervals, if it was needed."""
         return self._logistic().firth
 
     def summary(self, covariance: str = "classical", groups: Any = None, level: float = 0.95) -> InferenceTable:
@@ -207,12 +203,5 @@ class GaussianGenerativeClassifier(GenerativeOptions, WeightedFit, ProbabilityMi
     Reference: Efron, The efficiency of logistic regression compared to normal discriminant analysis (1975).
     """
 
-    @property
-    def means_(self) -> Floats:
-        """The means of the columns in each class, (K, p)."""
-        return np.asarray(self.result_.provenance["means"])
-
-    @property
-    def variances_(self) -> Floats:
-        """The variances of the columns within the classes, (p,)."""
-        return np.asarray(self.result_.provenance["variances"])
+    means_: Floats
+    variances_: Floats

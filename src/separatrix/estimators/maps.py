@@ -152,10 +152,8 @@ class Polynomial(_Map):
         degree, columns = require_count("degree", self.degree), X.shape[1]
         features = count_products(columns, degree) if self.products else columns * degree
         if features > MOST_FEATURES:
-            raise OptionError(
-                f"degree={degree} of {columns:,} columns has {features:,} products; a smaller degree, products=False,"
-                " or the random features of Nystroem(kernel=kernels.PolynomialKernel(...)) will do with fewer"
-            )
+            remedy = "use a smaller degree, products=False, or Nystroem(kernel=kernels.PolynomialKernel(...))"
+            raise OptionError(f"degree={degree} of {columns:,} columns has {features:,} products; {remedy}")
         return PolynomialMap(columns, degree, bool(self.products))
 
 

@@ -59,7 +59,7 @@ class MaxMarginClassifier(MaxMarginOptions, UnweightedFit, LinearClassifier):
     Attributes
     ----------
     coef_, intercept_, classes_ : coefficients, (1, p) for two classes or (K, p)
-    margin_, B_ : γ, the distance of the nearest row, and B = ‖w‖ = 1/γ; (K,) for more than two classes
+    margin_, B_ : γ, the distance of the nearest row, and B = ‖w‖ = 1/γ, NaN for a soft margin; (K,) for several classes
     support_, support_vectors_ : indices and features of the rows on the margins
     result_, certificate_, trace_ : status and gap; both bounds on the margin, re-checkable; the convergence
 
@@ -80,12 +80,10 @@ class MaxMarginClassifier(MaxMarginOptions, UnweightedFit, LinearClassifier):
 
     @property
     def margin_(self) -> Any:
-        """The widest margin γ: a number, or (K,) for more than two classes; NaN for a soft margin."""
         return widest_margins(self.fitted_.result)
 
     @property
     def B_(self) -> Any:  # noqa: N802  # the notes' name
-        """The least norm B = 1/γ of weights with y (w·x + b) ≥ 1."""
         return 1.0 / self.margin_
 
 
@@ -109,7 +107,7 @@ class ZeroOneClassifier(ZeroOneOptions, UnweightedFit, LinearClassifier):
     >>> X, y = sx.load_demo("five-points-overlap")
     >>> model = sx.ZeroOneClassifier().fit(X, y)
     >>> print(model.certificate_.claim)
-    1 mistake on 5 rows, and no halfspace makes fewer
+    1 mistake on 5 rows, and no halfspace makes fewer, where a score of 0 is a mistake
 
     Reference: Amaldi, Pfetsch and Trotter, On the maximum feasible subsystem problem, IISs and IIS-hypergraphs (2003).
     """

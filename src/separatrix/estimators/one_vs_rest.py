@@ -18,13 +18,9 @@ from separatrix.errors import OptionError
 from separatrix.estimators.base import FitAttributes, LinearModel, checked_rows, checked_rows_and_targets
 from separatrix.families.base import Fitted, join_fitted
 from separatrix.fit.labels import find_classes
-from separatrix.model.decision_rule import DecisionRule, linear_scores
+from separatrix.model.predictions import DecisionRule, linear_scores
 
 LINEAR = ("coef_", "intercept_")  # of linear classifiers, joined to be scored in one product
-
-
-def _has_probabilities(self: OneVsRest) -> bool:
-    return hasattr(self.estimator, "predict_proba")
 
 
 class OneVsRest(FitAttributes, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -66,29 +62,22 @@ class OneVsRest(FitAttributes, ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
         Weights (n,) are passed on to classifiers that take them, and refused for others.
         """
-        self._refuse_class_options()
-        source = as_row_source(X)
-        rows = X if source is None else source
-        _, y = checked_rows_and_targets(self, rows, y)
-        check_classification_targets(y)
-        classes, weights = find_classes(y), self._weight_argument(sample_weight)
-        codes = (1,) if len(classes.values) == 2 else range(len(classes.values))
-        self.classes_ = classes.values
-        self.estimators_ = [clone(self.estimator).fit(rows, classes.codes == code, **weights) for code in codes]
-        return self
-
-    def _refuse_class_options(self) -> None:
         for name in ("positive", "reference_class"):
             label = getattr(self.estimator, name, None)
             if label is not None:
                 raise OptionError(f"{name}={label!r} is no option of one-vs-rest, where each class is positive in turn")
-
-    def _weight_argument(self, sample_weight: Any) -> dict[str, Any]:
-        if sample_weight is None:
-            return {}
-        if not has_fit_parameter(self.estimator, "sample_weight"):
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if weights and not has_fit_parameter(self.estimator, "sample_weight"):
             raise OptionError(f"{type(self.estimator).__name__} takes no sample_weight; leave it out")
-        return {"sample_weight": sample_weight}
+        source = as_row_source(X)
+        rows = X if source is None else source
+        _, y = checked_rows_and_targets(self, rows, y)
+        check_classification_targets(y)
+        classes = find_classes(y)
+        codes = (1,) if len(classes.values) == 2 else range(len(classes.values))
+        self.classes_ = classes.values
+        self.estimators_ = [clone(self.estimator).fit(rows, classes.codes == code, **weights) for code in codes]
+        return self
 
     @property
     def fitted_(self) -> Fitted:
@@ -114,7 +103,7 @@ class OneVsRest(FitAttributes, ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             return np.asarray(self.classes_[self.estimators_[0].predict(X).astype(np.intp)])
         return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
+    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, (n, K): those of the classifiers, normalised to sum to 1."""
         scores, fitted = self.decision_function(X), self.fitted_

@@ -13,7 +13,7 @@ from separatrix.estimators.base import LinearModel
 from separatrix.families.base import convex_options
 from separatrix.families.options import PenalisedOptions
 from separatrix.families.penalised import scale_rows
-from separatrix.selection.path import Path, join_paths, strength_grid, trace_path
+from separatrix.selection import Path, join_paths, strength_grid, trace_path
 
 
 def path(

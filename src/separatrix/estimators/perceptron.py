@@ -13,7 +13,6 @@ from separatrix.design.build import make_design
 from separatrix.estimators.base import LinearClassifier, UnweightedFit, checked_rows
 from separatrix.families import perceptron
 from separatrix.families.options import PerceptronOptions
-from separatrix.families.perceptron import Ballot
 
 
 class Perceptron(PerceptronOptions, UnweightedFit, LinearClassifier):
@@ -53,7 +52,6 @@ class Perceptron(PerceptronOptions, UnweightedFit, LinearClassifier):
 
     @property
     def n_updates_(self) -> int:
-        """The number of updates over all classes."""
         return int(self.result_.facts["updates"])
 
     @property
@@ -62,11 +60,11 @@ class Perceptron(PerceptronOptions, UnweightedFit, LinearClassifier):
         return self.fitted_.result.overlap
 
     @property
-    def votes_(self) -> list[Ballot]:
-        """The voters of each halfspace, if `keep` is "vote": their weights, and the visits that each survived."""
+    def votes_(self) -> list[tuple[Floats, Floats]]:
+        """The voters of each halfspace, if `keep` is "vote": weights (T + 1, p), and the visits that each survived."""
         if self.fitted_.options.keep != "vote":
             raise AttributeError("votes_ exists after a fit with keep='vote'")
-        return [Ballot(*state.ballot()) for state in self.fitted_.details["states"]]
+        return [state.ballot() for state in self.fitted_.details["states"]]
 
     def _scores(self, X: Any) -> Floats:
         fitted = self.fitted_
@@ -74,4 +72,4 @@ class Perceptron(PerceptronOptions, UnweightedFit, LinearClassifier):
             return super()._scores(X)
         design = make_design(checked_rows(self, X), intercept=self.fit_intercept)
         states, tie = fitted.details["states"], fitted.options.tie
-        return np.column_stack([perceptron.scores(design, state, tie) for state in states])
+        return np.column_stack([perceptron.row_scores(design, state, tie) for state in states])

@@ -21,7 +21,7 @@ from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import Certificate, PartsCertificate
 from separatrix.certificates.data import Scheme
 from separatrix.design.base import Design
-from separatrix.design.build import divide_columns, make_design
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice, require_number
 from separatrix.families.options import ElasticNetOptions, Options, PenalisedOptions, require_weighted
 from separatrix.fit.convex import SOLVERS, ConvexOptions
@@ -32,7 +32,7 @@ from separatrix.inference.fitted import Inference, SampleRows
 from separatrix.inference.table import InferenceTable
 from separatrix.losses.base import Loss
 from separatrix.problem import Problem
-from separatrix.selection.cross_validation import CrossValidation
+from separatrix.selection import CrossValidation
 from separatrix.solvers.base import Solver
 from separatrix.solvers.gradient import Gradient
 from separatrix.solvers.stochastic import Stochastic
@@ -83,10 +83,6 @@ class TrainingRows(ClassifiedRows):
         """Return X as a design."""
         return make_design(self.X, intercept=intercept, names=None if self.names is None else list(self.names))
 
-    def divided(self, scales: Floats) -> TrainingRows:
-        """Return the rows with their columns divided by scales, stored as X is."""
-        return replace(self, X=divide_columns(self.X, scales))
-
     def ordered(self, positive: Any, reference: Any = None) -> TrainingRows:
         """Return the rows with the classes in the order of the scores."""
         return replace(self, classes=order_classes(self.class_targets, positive, reference))
@@ -97,15 +93,13 @@ def order_classes(classes: Classes, positive: Any, reference: Any = None) -> Cla
 
     For two classes the reference is the one that is not positive. A class that does not occur is refused.
     """
-    second = class_index("positive", positive, classes)
-    first = class_index("reference_class", reference, classes)
-    if second is not None and len(classes.values) > 2:
-        raise OptionError(
-            f"positive={positive!r} chooses between two classes, but there are {len(classes.values)}; leave it out"
-        )
+    first, second = class_index("reference_class", reference, classes), class_index("positive", positive, classes)
+    count = len(classes.values)
+    if second is not None and count > 2:
+        raise OptionError(f"positive={positive!r} chooses between two classes, but there are {count}; leave it out")
     if first is not None and first == second:
         raise OptionError(f"positive and reference_class are both {positive!r}; of two classes give one of them")
-    flipped = len(classes.values) == 2 and (second == 0 or first == 1)
+    flipped = count == 2 and (second == 0 or first == 1)
     return Classes(classes.values[::-1], 1 - classes.codes) if flipped else classes
 
 
@@ -179,10 +173,8 @@ def checked_weights(weights: Floats | None, options: Options) -> Floats | None:
     require_weighted(options)
     if getattr(options, "weight_kind", "precision") == "frequency" and (weights % 1.0).any():
         row = int(np.flatnonzero(weights % 1.0)[0])
-        raise DataError(
-            f"sample_weight has {weights[row]:g} in row {row}, which is no number of repetitions; give whole"
-            ' numbers, or weight_kind="precision"'
-        )
+        remedy = 'give whole numbers, or weight_kind="precision"'
+        raise DataError(f"sample_weight has {weights[row]:g} in row {row}, which is no number of repetitions; {remedy}")
     return weights
 
 
@@ -209,9 +201,7 @@ def class_weights(class_weight: Any, classes: Classes, weights: Floats | None) -
     else:
         raise OptionError(f'class_weight={class_weight!r} is not known; give None, "balanced", or a weight by class')
     if not (np.isfinite(values).all() and (values >= 0.0).all()):
-        raise OptionError(
-            f"class_weight={class_weight!r} has numbers below 0 or not finite; give weights of at least 0"
-        )
+        raise OptionError(f"class_weight={class_weight!r} is below 0 or not finite; give weights of at least 0")
     return dict(zip(plain, values.tolist(), strict=True))
 
 
@@ -338,15 +328,12 @@ def join_results(parts: Sequence[FitResult], classes: Sequence[Any], scheme: Sch
 def join_fitted(parts: Sequence[Fitted], classes: NDArray[Any]) -> Fitted:
     """Return fits of the labels False (the rest) and True (a class) as one: a single fit for two classes, else K."""
     labels, first = classes.tolist(), parts[0]
-    certificates = [part.result.certificate for part in parts]
-    if len(parts) == 1:
-        certificate = certificates[0].about(replace(certificates[0].data, labels=tuple(labels)))
-    else:
-        certificate = PartsCertificate.of([_of_label(each) for each in certificates], labels, "one-vs-rest")
-    result = join_results([part.result for part in parts], labels)
+    certificates = [_of_label(part.result.certificate, labels) for part in parts]
+    own = [replace(part.result, certificate=each) for part, each in zip(parts, certificates, strict=True)]
+    result = join_results(own, labels)
     return Fitted(
         first.options,
-        replace(result, certificate=certificate),
+        result,
         classes,
         link="one_vs_rest" if len(parts) > 1 and first.link != "none" else first.link,
         tie=first.tie,
@@ -358,9 +345,16 @@ def join_fitted(parts: Sequence[Fitted], classes: NDArray[Any]) -> Fitted:
     )
 
 
-def _of_label(certificate: Certificate) -> Certificate:
-    """Return the certificate of the label True as one of a label against the rest."""
+def _of_label(certificate: Certificate, labels: Sequence[Any]) -> Certificate:
+    """Return the certificate of False and True as one of two labels or, of more, of a label against the rest."""
     data = certificate.data
+    if len(labels) == 2:
+        return certificate.about(replace(data, labels=tuple(labels)))
+    if data.class_weights is not None:
+        raise OptionError(
+            "class_weight of a classifier in OneVsRest gives each class weights of its own, which no certificate has;"
+            ' use multiclass="one_vs_rest" of the classifier, or sample_weight'
+        )
     return certificate.about(replace(data, task="rest", labels=data.labels[1:], counts=data.counts[::-1]))
 
 

@@ -31,13 +31,21 @@ def fit(rows: TrainingRows, options: GenerativeOptions, watch: Watch | None = No
     weighted = weigh(rows.ordered(options.positive), intercept=True)
     result = fit_generative(weighted.design, weighted.class_targets, options.priors, weighted.weights)
     link: Link = "softmax" if len(weighted.labels) > 2 else "sigmoid"
-    return Fitted(options, result, weighted.class_targets.values, link=link, no_inference=NO_INFERENCE)
+    details = {name: np.asarray(result.provenance[name]) for name in ("means", "variances")}
+    classes = weighted.class_targets.values
+    return Fitted(options, result, classes, link=link, no_inference=NO_INFERENCE, details=details)
 
 
 def fit_generative(design: Design, classes: Classes, priors: Any = None, weights: Floats | None = None) -> FitResult:
     """Fit Gaussian classes with shared variances; the objective is minus the mean joint log-likelihood."""
     start_time, passes_before = time.perf_counter(), design.passes
-    priors = None if priors is None else _checked_priors(priors, classes.plain)
+    if priors is not None:
+        priors = np.asarray(priors, dtype=np.float64)
+        shape = (len(classes.values),)
+        if priors.shape != shape or not (priors > 0.0).all() or abs(float(priors.sum()) - 1.0) > PRIORS_TOLERANCE:
+            needed = f"{len(classes.values)} numbers above 0 that sum to 1, for the classes {classes.plain}"
+            raise OptionError(f"priors={priors.tolist()} must be {needed}")
+        priors = priors / priors.sum()
     moments = class_moments(design, classes.codes, len(classes.values), weights)
     shares = moments.counts / moments.counts.sum()
     scores = closed_form(moments, shares if priors is None else priors)
@@ -67,12 +75,3 @@ def fit_generative(design: Design, classes: Classes, priors: Any = None, weights
             "variances": moments.variances.tolist(),
         },
     )
-
-
-def _checked_priors(priors: Any, classes: list[Any]) -> Floats:
-    values = np.asarray(priors, dtype=np.float64)
-    if values.shape != (len(classes),) or not (values > 0.0).all() or abs(float(values.sum()) - 1.0) > PRIORS_TOLERANCE:
-        raise OptionError(
-            f"priors={values.tolist()} must be {len(classes)} numbers above 0 that sum to 1, for the classes {classes}"
-        )
-    return np.asarray(values / values.sum())

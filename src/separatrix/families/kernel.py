@@ -16,7 +16,7 @@ result has the coefficients of all rows of positive weight.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from itertools import combinations
 from typing import Any, cast
@@ -35,12 +35,11 @@ from separatrix.design.kernels import Kernel, Precomputed, make_kernel
 from separatrix.errors import OptionError, OverlapError, counted
 from separatrix.families.base import Fitted, TrainingRows, WeightedRows, join_results, weigh
 from separatrix.families.options import KernelOptions, KernelPerceptronOptions, KernelSVMOptions
-from separatrix.families.perceptron import predicted_tie, run_message, update_rule
-from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status, Updates
+from separatrix.families.perceptron import predicted_tie, run_result, update_rule
+from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.margin import Hinge, PerceptronLoss
 from separatrix.penalties import make_penalty
-from separatrix.perceptron_rule import predicted_signs
 from separatrix.problem import Problem
 from separatrix.separability.kernel import MOST_ROWS, check_kernel, with_scale
 from separatrix.separability.margin import find_separator
@@ -103,7 +102,7 @@ def fit_kernel_perceptron(
     rows: KernelRows, problem: Problem, options: KernelPerceptronOptions, watch: Watch | None = None
 ) -> FitResult:
     """Fit signs ±1 to the rows of a kernel matrix; an intercept is a constant of 1 in the kernel."""
-    n, signs = rows.n, problem.y
+    n = rows.n
     state = KernelPerceptronState(rows, options.keep)
     rules = (
         AtLeast("streak", n, Status.CONVERGED),
@@ -116,19 +115,11 @@ def fit_kernel_perceptron(
     certificate = _certify(problem, options, state, walk.status is Status.CONVERGED)
     coef = state.kept()
     scores = state.scores if options.keep == "last" else rows.times(coef, np.arange(n))
-    wrong = int((predicted_signs(scores, options.tie) != signs).sum())
-    facts = {"updates": state.updates, "visits": state.visits, "wrong": wrong, "rows": n}
-    return FitResult(
-        coef=coef,
+    result = run_result(problem, scores, options, state, walk, certificate)
+    return replace(
+        result,
         intercept=np.asarray(coef.sum() if rows.constant else 0.0),
-        status=walk.status,
-        message=run_message(walk.status, options, state, certificate, (wrong, n, n)),
-        objective=float(problem.loss.value(scores, signs).mean()),
-        passes=walk.passes,
-        seconds=walk.seconds,
-        certificate=certificate,
-        trace=walk.trace(Updates.from_record(state.record)),
-        facts=facts | {"support": int(np.count_nonzero(coef))},
+        facts={**result.facts, "support": int(np.count_nonzero(coef))},
         provenance={**options.plain(), "kernel": rows.kernel.name},
     )
 
@@ -177,35 +168,24 @@ def _fit_svm(rows: TrainingRows, options: KernelSVMOptions, watch: Watch | None)
     if len(weighted.labels) == 2 or options.multiclass == "one_vs_rest":
         result = join_results(fit_among(X, weighted.binary_problems(Hinge())), weighted.labels)
     else:
-        pairs = _pairs(weighted)
-        parts = [fit_among(select_rows(kernel, X, among), [problem])[0] for among, problem in pairs]
-        result = _join_pairs(parts, pairs, X.shape[0], weighted.labels)
+        result = _fit_pairs(weighted, lambda among, task: fit_among(select_rows(kernel, X, among), [task])[0])
     strength, classes = None if options.hard_margin else options.strength, weighted.class_targets.values
     details = _predictor(result, kernel, X, places)
     return Fitted(options, result, classes, strength=strength, no_inference=NO_INFERENCE, details=details)
 
 
-def _pairs(rows: WeightedRows) -> list[tuple[Ints, Problem]]:
-    """Return the rows of each pair of classes, and their problem."""
-    pairs, (_, codes) = [], rows.class_targets
+def _fit_pairs(rows: WeightedRows, fit: Callable[[Ints, Problem], FitResult]) -> FitResult:
+    """Fit each pair of classes on its rows as one result: coef (pairs, n) over all rows, intercept (pairs,)."""
+    parts, codes = [], rows.class_targets.codes
     for first, second in combinations(range(len(rows.labels)), 2):
         among, labels = (codes == first) | (codes == second), (rows.labels[first], rows.labels[second])
-        signs, weights = np.where(codes == second, 1.0, -1.0)[among], rows.weights
-        weights = None if weights is None else weights[among]
+        signs = np.where(codes[among] == second, 1.0, -1.0)
+        weights = None if rows.weights is None else rows.weights[among]
         problem = Problem(rows.design.select(among), signs, Hinge(), weights=weights, labels=labels)
-        pairs.append((np.flatnonzero(among), problem))
-    return pairs
-
-
-def _join_pairs(
-    parts: Sequence[FitResult], pairs: Sequence[tuple[Ints, Problem]], n: int, classes: Sequence[Any]
-) -> FitResult:
-    """Return fits of pairs of classes as one result: coef (pairs, n) over all rows, intercept (pairs,)."""
-    coefs = np.zeros((len(pairs), n))
-    for coef, part, (among, _) in zip(coefs, parts, pairs, strict=True):
+        part, coef = fit(np.flatnonzero(among), problem), np.zeros(len(codes))
         coef[among] = part.coef
-    spread = [replace(part, coef=coef) for part, coef in zip(parts, coefs, strict=True)]
-    return join_results(spread, classes, "pairs")
+        parts.append(replace(part, coef=coef))
+    return join_results(parts, rows.labels, "pairs")
 
 
 def fit_kernel_svm(
@@ -268,6 +248,12 @@ def _soft_margin(
     certificate = KernelOptimalityCertificate.of(_matched(rows, problem, intercept=True), options.strength, point)
     wrong = int((np.where(scores + state.intercept >= 0.0, 1.0, -1.0) != signs).sum())
     facts = {"objective": certificate.primal, "gap": certificate.gap, "relative_gap": certificate.relative_gap}
+    if certificate.verdict == "optimal":  # measured without the rounding errors that the certificate allows for
+        shortfall, sizes = 1.0 - signs * (scores + state.intercept), np.abs(state.point)
+        objective = 0.5 * float(state.point @ scores) + float(state.caps @ np.maximum(shortfall, 0.0))
+        gap = float(np.maximum((state.caps - sizes) * shortfall, -sizes * shortfall).sum())
+        strength = options.strength
+        facts = {"objective": strength * objective, "gap": strength * gap, "relative_gap": gap / objective}
     return certificate, {**facts, "wrong": wrong}
 
 
@@ -320,14 +306,13 @@ def _overlap_error(certificate: KernelCertificate, labels: tuple[Any, Any]) -> O
     negative, positive = labels
     between = f"class {positive!r} and the rest" if negative is None else f"{negative!r} and {positive!r}"
     space = f"the space of the {certificate.kernel.name} kernel"
+    message = f"no function was found in {space} that separates {between}; none has a margin above"
+    message += f" {certificate.upper:.3g}"
     if certificate.verdict == "no margin":
         message = (
             f"no function in {space} separates {between} by more than {certificate.upper:.3g}, of a radius of"
             f" {certificate.radius:.3g}: points of both hulls meet there but for rounding (error.certificate proves it)"
         )
-    else:
-        message = f"no function was found in {space} that separates {between}; none has a margin above"
-        message += f" {certificate.upper:.3g}"
     remedy = "hard_margin=False allows mistakes at a price, another kernel may separate them"
     return OverlapError(f"{message}; {remedy}", certificate)
 

@@ -31,12 +31,11 @@ from separatrix.families.base import Fitted, TrainingRows, join_results, weigh
 from separatrix.families.options import LMSOptions
 from separatrix.families.penalised import scale_rows
 from separatrix.families.perceptron import start_weights
-from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
+from separatrix.fit.result import AtLeast, AtMost, FitResult, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.squared import Squared
 from separatrix.problem import Problem, shift_intercept
-from separatrix.solvers.base import Solver
-from separatrix.solvers.gradient import DIVERGING_RISES, Gradient, extreme_eigenvalues, visit_radius
+from separatrix.solvers.gradient import Gradient, extreme_eigenvalues, visit_radius
 from separatrix.solvers.stochastic import Stochastic
 
 FALSE_CONVERGENCE = 1e-2  # relative gap above which convergence was an effect of rounding
@@ -51,14 +50,9 @@ class RateLimits(NamedTuple):
     least: float
 
     def below(self, update: str) -> float:
-        """Return the supremum of the rates that do not diverge."""
+        """Return the supremum of the rates that do not diverge; infinite if all rows are 0."""
         steepest = self.largest if update == "batch" else self.radius**2
         return 2.0 / steepest if steepest > 0.0 else math.inf
-
-    def automatic(self, update: str) -> float:
-        """Return the default rate: half the limit, or 1 if all rows are 0."""
-        limit = self.below(update)
-        return limit / 2.0 if limit < math.inf else 1.0
 
 
 def rate_limits(design: Design, weights: Floats | None = None) -> RateLimits:
@@ -95,13 +89,20 @@ def fit_lms(problem: Problem, options: LMSOptions, limits: RateLimits, watch: Wa
     design, passes_before = problem.design, problem.design.passes
     rng = np.random.default_rng(options.random_state)
     start = start_weights(options.start, design.shape[1], rng)
-    rate = limits.automatic(options.update) if options.rate is None else float(options.rate)
+    rate, limit = options.rate, limits.below(options.update)
+    if rate is None:
+        rate = limit / 2.0 if limit < math.inf else 1.0
     visits: dict[str, Any] = {"schedule": options.schedule, "order": options.order, "keep": options.keep}
-    solver: Solver = Stochastic(rate, **visits, seed=rng, least_curvature=limits.least)
+    solver: Gradient | Stochastic = Stochastic(rate, **visits, seed=rng, least_curvature=limits.least)
     if options.update == "batch":
         solver = Gradient(rate, limits.least)
-    rules, kept = _rules(problem, options), options.keep_iterates
-    walk = run(problem, solver, rules, start=start, watch=watch, keep_iterates=kept)
+    rules = (
+        AtMost("excess", options.tol * _baseline(problem), Status.CONVERGED),
+        AtLeast("rises", solver.most_rises, Status.DIVERGED),
+        AtLeast("stalled", 2, Status.STALLED),
+        AtLeast("steps", options.max_passes, Status.MAX_PASSES),
+    )
+    walk = run(problem, solver, rules, start=start, watch=watch, keep_iterates=options.keep_iterates)
     coef = start if walk.status is Status.DIVERGED else walk.coef
     centred, centre = problem.centred()
     bound = dual_bound(centred, shift_intercept(coef, centre, 1.0))
@@ -126,21 +127,11 @@ def fit_lms(problem: Problem, options: LMSOptions, limits: RateLimits, watch: Wa
     )
 
 
-def _rules(problem: Problem, options: LMSOptions) -> tuple[Rule, ...]:
-    """Return the stopping rules; the tolerance is relative to the objective of the best constant, or of 0.
-
-    The objective of the stochastic rule may rise from pass to pass without diverging.
-    """
-    y, rises = problem.y, DIVERGING_RISES if options.update == "batch" else math.inf
+def _baseline(problem: Problem) -> float:
+    """Return the objective of the best constant, or of 0 without an intercept, to which the tolerance is relative."""
+    y, rounding = problem.y, float(np.finfo(np.float64).eps)
     centre = problem.mean(y) if problem.design.virtual else 0.0
-    rounding = float(np.finfo(np.float64).eps)
-    baseline = max(problem.mean((y - centre) ** 2), rounding * problem.mean(y * y)) / 2.0
-    return (
-        AtMost("excess", options.tol * baseline, Status.CONVERGED),
-        AtLeast("rises", rises, Status.DIVERGED),
-        AtLeast("stalled", 2, Status.STALLED),
-        AtLeast("steps", options.max_passes, Status.MAX_PASSES),
-    )
+    return float(max(problem.mean((y - centre) ** 2), rounding * problem.mean(y * y)) / 2.0)
 
 
 def _message(walk: Run, options: LMSOptions, rate: float, limits: RateLimits, gap: float) -> str:
@@ -155,15 +146,12 @@ def _message(walk: Run, options: LMSOptions, rate: float, limits: RateLimits, ga
     above = f"objective {objective:.6g}, {excess} above least squares"
     if walk.status is Status.CONVERGED:
         return f"converged {after}: {above}"
-    return f"stopped {after}: {above}; {_advice(walk, options, limits)}"
-
-
-def _advice(walk: Run, options: LMSOptions, limits: RateLimits) -> str:
+    advice = "raise max_passes, or standardise the columns"
     if options.update == "stochastic" and options.schedule == "constant":
-        return Stochastic(keep=options.keep).remedy
-    if walk.status is Status.STALLED:
-        return "floats can go no further"
-    if options.update == "batch" and limits.least > 0.0:
+        advice = Stochastic(keep=options.keep).remedy
+    elif walk.status is Status.STALLED:
+        advice = "floats can go no further"
+    elif options.update == "batch" and limits.least > 0.0:
         ratio = f"the eigenvalues of XᵗX/n differ by a factor of {limits.largest / limits.least:.2g}"
-        return f"{ratio}, and it takes about as many passes; standardise the columns, or raise max_passes"
-    return "raise max_passes, or standardise the columns"
+        advice = f"{ratio}, and it takes about as many passes; standardise the columns, or raise max_passes"
+    return f"stopped {after}: {above}; {advice}"

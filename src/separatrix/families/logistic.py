@@ -46,6 +46,7 @@ from separatrix.solvers.stochastic import Stochastic, StochasticState
 
 ROWS_PER_COEFFICIENT = 2  # below, strength "auto" does not try maximum likelihood
 MOST_COEFFICIENTS = 1500  # above, neither
+UNKNOWN = "it is not known whether the likelihood has a maximum"
 PARTIAL_FIT = "standard errors are not available after partial fits, which see some of the rows; use fit"
 
 
@@ -77,10 +78,13 @@ def fit(
         tasks = _problems(weighted, options)
         starts = _starts(start, tasks, weighted)
         fits = [_fit_likelihood(task, convex, begin, watch) for task, begin in zip(tasks, starts, strict=True)]
-        missing = _without_maximum([existence for _, existence in fits])
-        if not missing or options.strength != "auto":
+        unproved = next((existence for _, existence in fits if existence.verdict != "overlap"), None)
+        if unproved is None or options.strength != "auto":
             return _unpenalised(weighted, tasks, fits, options)
-        needed = _no_maximum(missing[0])
+        needed = UNKNOWN
+        if unproved.verdict != "undecided":
+            divergence = describe_divergence(unproved)
+            needed = f"{_separated(unproved)}, so that the likelihood has no maximum{divergence}"
     return _fit_penalised(rows, options, start, needed, lambda task, begin: _solve(task, convex, begin, watch)[1])
 
 
@@ -120,24 +124,22 @@ def _fit_likelihood(
     """Maximise the likelihood, and judge whether it has a maximum."""
     fit, result = _solve(problem, convex, start, watch, separation_rule(problem))
     existence = check_existence(problem, problem.labels, fit, watch)
+    status, message, gap = result.status, result.message, result.facts["relative_gap"]
+    if existence.verdict == "undecided":
+        message = f"{message}; {existence.claim}"
+    elif existence.verdict != "overlap":
+        status, passes = Status.SEPARATED, counted(round(result.passes), "pass")
+        bound = f" (the objective is within {gap:.2g} of its bound)" if gap <= convex.tol else ""
+        message = f"stopped after {passes}: {_separated(existence)}, so no finite maximum exists{bound}"
     assert isinstance(result.certificate, OptimalityCertificate)
     data, existence = result.certificate.data, existence.about(result.certificate.data)
     certificate = LikelihoodCertificate(data=data, optimality=result.certificate, existence=existence)
-    return replace(_with_existence(result, existence, convex), certificate=certificate), existence
-
-
-def _with_existence(result: FitResult, existence: SeparabilityCertificate, options: ConvexOptions) -> FitResult:
-    """Return the result with the existence of its maximum in status, message and provenance."""
     provenance = {**result.provenance, "existence": existence.verdict}
-    if existence.verdict == "overlap":
-        return replace(result, provenance=provenance)
-    passes, reached = counted(round(result.passes), "pass"), result.facts["relative_gap"] <= options.tol
-    if existence.verdict == "undecided":
-        return replace(result, message=f"{result.message}; {existence.claim}", provenance=provenance)
-    kind = "completely" if existence.verdict == "separable" else "quasi-completely"
-    bound = f" (the objective is within {result.facts['relative_gap']:.2g} of its bound)" if reached else ""
-    message = f"stopped after {passes}: the classes are {kind} separated, so no finite maximum exists{bound}"
-    return replace(result, status=Status.SEPARATED, message=message, provenance=provenance)
+    return replace(result, status=status, message=message, certificate=certificate, provenance=provenance), existence
+
+
+def _separated(existence: SeparabilityCertificate) -> str:
+    return f"the classes are {'completely' if existence.verdict == 'separable' else 'quasi-completely'} separated"
 
 
 def _unpenalised(
@@ -146,9 +148,17 @@ def _unpenalised(
     fits: Sequence[tuple[FitResult, SeparabilityCertificate]],
     options: LogisticOptions,
 ) -> LogisticFitted:
-    existence = [each for _, each in fits]
-    firth = _reduce_bias(problems[0], rows, existence, options)
-    result = join_results([result for result, _ in fits], rows.labels) if firth is None else firth.result
+    results, existence = zip(*fits, strict=True)
+    unproved = next((each for each in existence if each.verdict != "overlap"), None)
+    firth, sentence = None, "no penalty, as given"
+    if unproved is None:
+        aliased = any("aliased" in each.coefficient_status.values() for each in existence)
+        others = "; other coefficients reach it too, as some columns are perfectly collinear with others"
+        unique = others if aliased else ", and no other coefficients reach it"
+        sentence = f"no penalty: the likelihood has a maximum, proved{unique}"
+    elif options.on_separation == "firth":
+        firth = _reduce_bias(problems[0], rows)
+    result = join_results(results, rows.labels) if firth is None else firth.result
     result = replace(result, provenance={**result.provenance, "weight_kind": options.weight_kind})
     fitted = LogisticFitted(
         options,
@@ -156,25 +166,32 @@ def _unpenalised(
         rows.class_targets.values,
         link=_link(rows, options),
         strength=0.0,
-        sentences=(_no_penalty(existence),),
-        existence=existence,
+        sentences=(sentence,),
+        warnings=() if unproved is None or firth is not None else _separation_warnings(unproved, options),
+        existence=list(existence),
         firth=firth,
     )
-    fitted.warnings = _separation_warnings(fitted)
     fitted.inference = _inference(rows, problems, fitted)
     return fitted
 
 
-def _reduce_bias(
-    problem: Problem, rows: WeightedRows, existence: Sequence[SeparabilityCertificate], options: LogisticOptions
-) -> FirthFit | None:
-    """Return the bias-reduced fit if it is an option and no maximum was proved to exist."""
-    if options.on_separation != "firth" or not _without_maximum(existence):
-        return None
+def _reduce_bias(problem: Problem, rows: WeightedRows) -> FirthFit:
     if len(rows.labels) > 2 or rows.class_weights is not None:
         what = f"{len(rows.labels)} classes" if len(rows.labels) > 2 else "class_weight"
         raise OptionError(f'on_separation="firth" is for two classes of plain or weighted rows, not for {what}')
     return fit_firth(problem, problem.labels)
+
+
+def _separation_warnings(unproved: SeparabilityCertificate, options: LogisticOptions) -> tuple[str, ...]:
+    """Return a warning that no maximum is proved to exist, unless it is to be ignored; or raise it."""
+    head = UNKNOWN if unproved.verdict == "undecided" else "the likelihood has no maximum"
+    message = (
+        f"{head}: {unproved.claim.split(';')[0]}{describe_divergence(unproved)}; the coefficients say where the"
+        ' fit stopped, not what they converge to. Use strength > 0, or on_separation="firth"'
+    )
+    if options.on_separation == "raise":
+        raise SeparationError(message)
+    return () if options.on_separation == "ignore" else (message,)
 
 
 def _inference(rows: WeightedRows, problems: Sequence[Problem], fitted: LogisticFitted) -> LogisticModel:
@@ -225,37 +242,6 @@ def _link(rows: WeightedRows, options: LogisticOptions) -> Link:
     return "sigmoid" if len(rows.labels) == 2 else options.multiclass
 
 
-def _without_maximum(existence: Sequence[SeparabilityCertificate]) -> list[SeparabilityCertificate]:
-    """Return the certificates that do not prove that a maximum exists."""
-    return [each for each in existence if each.verdict != "overlap"]
-
-
-def _separation_warnings(fitted: LogisticFitted) -> tuple[str, ...]:
-    """Return a warning that no maximum is proved to exist, unless one is, or it is to be ignored; or raise it."""
-    unproved = next(iter(_without_maximum(fitted.existence or [])), None)
-    if unproved is None or fitted.options.on_separation == "ignore" or fitted.firth is not None:
-        return ()
-    unknown = unproved.verdict == "undecided"
-    head = "it is not known whether the likelihood has a maximum" if unknown else "the likelihood has no maximum"
-    message = (
-        f"{head}: {unproved.claim.split(';')[0]}{describe_divergence(unproved)}; the coefficients say where the"
-        ' fit stopped, not what they converge to. Use strength > 0, or on_separation="firth"'
-    )
-    if fitted.options.on_separation == "raise":
-        raise SeparationError(message)
-    return (message,)
-
-
-def _no_penalty(existence: Sequence[SeparabilityCertificate]) -> str:
-    """Return why there is no penalty, and whether the maximum is proved and unique."""
-    if _without_maximum(existence):
-        return "no penalty, as given"
-    unique = ", and no other coefficients reach it"
-    if any("aliased" in each.coefficient_status.values() for each in existence):
-        unique = "; other coefficients reach it too, as some columns are perfectly collinear with others"
-    return f"no penalty: the likelihood has a maximum, proved{unique}"
-
-
 # One pass
 
 
@@ -304,14 +290,6 @@ def _too_few(rows: TrainingRows) -> str:
     if n < ROWS_PER_COEFFICIENT * coefficients:
         return f"{counted(n, 'row')} are few for {counted(coefficients, 'coefficient')}"
     return ""
-
-
-def _no_maximum(existence: SeparabilityCertificate) -> str:
-    """Return why the likelihood has no maximum."""
-    if existence.verdict == "undecided":
-        return "it is not known whether the likelihood has a maximum"
-    kind = "completely" if existence.verdict == "separable" else "quasi-completely"
-    return f"the classes are {kind} separated, so that the likelihood has no maximum{describe_divergence(existence)}"
 
 
 def _fit_penalised(

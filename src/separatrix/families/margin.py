@@ -43,8 +43,7 @@ from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Status
 from separatrix.fit.run import Run, Watch, run
-from separatrix.losses.margin import Logistic, PerceptronLoss, SquaredHinge
-from separatrix.losses.margin import ZeroOne as ZeroOneLoss
+from separatrix.losses import Logistic, PerceptronLoss, SquaredHinge, ZeroOne
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.separability.check import check_signs, float_separator, overlap_error
@@ -72,7 +71,12 @@ def fit(
     parts, softened = [part for part, _ in fits], tuple(message for _, message in fits if message)
     details: dict[str, Any] = {}
     if isinstance(options, MaxMarginOptions):
-        supports = [_support(part, problem) for part, problem in zip(parts, problems, strict=True)]
+        supports = [
+            part.certificate.rows
+            if isinstance(part.certificate, MarginCertificate)
+            else np.flatnonzero(inside_margin(problem, part))
+            for part, problem in zip(parts, problems, strict=True)
+        ]
         support = np.unique(np.concatenate(supports))
         details = {"support": support, "support_vectors": design.take(support)[:, int(design.virtual) :]}
     return Fitted(
@@ -103,13 +107,6 @@ def _fit_problem(
         soft = SOFT_OPTIONS._replace(keep_iterates=options.keep_iterates)
         problem = replace(problem, loss=SquaredHinge(), penalty=make_penalty(SOFT_STRENGTH, 0.0))
         return fit_svm(problem, soft, watch), f"a soft margin instead: {overlap}"
-
-
-def _support(part: FitResult, problem: Problem) -> Ints:
-    """Return the indices of a halfspace's support vectors."""
-    if isinstance(part.certificate, MarginCertificate):
-        return part.certificate.rows
-    return np.flatnonzero(inside_margin(problem, part))
 
 
 def fit_halfspace(problem: Problem, options: MarginOptions, watch: Watch | None = None) -> FitResult:
@@ -153,7 +150,10 @@ def fit_zero_one(problem: Problem, options: ZeroOneOptions, watch: Watch | None 
     """Search for the halfspace with the fewest mistakes on rows of signs ±1."""
     design = problem.design
     row_radius(design)
-    rescaled, scale = _rescaled(design)
+    virtual = int(design.virtual)
+    values = design.take(np.arange(design.shape[0]))[:, virtual:]
+    factors = np.ldexp(1.0, -np.frexp(np.abs(values).max(axis=0))[1])  # powers of 2, so that units do not matter
+    rescaled, scale = make_design(values * factors, intercept=design.virtual), np.append(np.ones(virtual), factors)
     state = FewestMistakesState(_start(rescaled, problem.y))
     rules = (
         AtMost("gap", 0, Status.OPTIMAL),
@@ -162,14 +162,13 @@ def fit_zero_one(problem: Problem, options: ZeroOneOptions, watch: Watch | None 
         AtLeast("steps", options.max_steps, Status.MAX_STEPS),
     )
     solver = FewestMistakes(min(PROGRAM_SECONDS, options.time_limit))
-    task = Problem(rescaled, problem.y, ZeroOneLoss())
+    task = Problem(rescaled, problem.y, ZeroOne())
     walk = run(task, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
     state.coef = state.coef * scale
     certificate = _certify(problem, state)
     status = walk.status
     if status is Status.OPTIMAL and certificate.lower < certificate.upper:
         status = Status.STALLED
-    virtual = int(design.virtual)
     return FitResult(
         coef=state.coef[virtual:],
         intercept=np.asarray(state.coef[0] if virtual else 0.0),
@@ -184,14 +183,6 @@ def fit_zero_one(problem: Problem, options: ZeroOneOptions, watch: Watch | None 
         | {"subsystems": len(state.subsystems), "rows": design.shape[0]},
         provenance={"names": list(design.names), "time_limit": options.time_limit, "max_steps": options.max_steps},
     )
-
-
-def _rescaled(design: Design) -> tuple[Design, Floats]:
-    """Return the design with each column scaled by a power of 2, so that units do not matter, and the factors."""
-    virtual = int(design.virtual)
-    values = design.take(np.arange(design.shape[0]))[:, virtual:]
-    factors = np.ldexp(1.0, -np.frexp(np.abs(values).max(axis=0))[1])
-    return make_design(values * factors, intercept=design.virtual), np.append(np.ones(virtual), factors)
 
 
 def _start(design: Design, signs: Floats) -> Floats:

@@ -27,6 +27,7 @@ Task = Literal["classification", "regression"]
 START = 'None for zeros, "random" for small random numbers, or the weights, intercept first (if fitted)'
 VISIT_ORDER = 'order of visits of single rows: "cyclic"; "random", with replacement; "shuffled", new in each pass'
 STOCHASTIC_KEEP = 'stochastic weights to use: the "last", or the "average" over the second half of the run'
+FAMILIES: dict[str, type[Options]] = {}  # by name, in the order of their definition
 
 
 def option(
@@ -57,10 +58,11 @@ class Options:
     weighted: ClassVar[bool] = False
 
     def __init_subclass__(cls, family: str = "", title: str = "", **facts: Any) -> None:
-        """Set the facts of a family, and fill in the parameters of a docstring that has a line `{parameters}`."""
+        """Register a family with its facts, and fill in the parameters of a docstring with a line `{parameters}`."""
         super().__init_subclass__()
         if family:
             facts = {"family": family, "title": title, "module": cls.module or family, **facts}
+            FAMILIES[family] = cls
         for name, fact in facts.items():
             setattr(cls, name, fact)
         if cls.__doc__ and DOC_MARK in cls.__doc__:
@@ -68,7 +70,7 @@ class Options:
 
     def checked(self) -> Self:
         """Return the options, each validated, as an instance of the family's own class."""
-        kind: Any = _options_class(type(self))
+        kind: Any = next(base for base in type(self).__mro__ if "__dataclass_fields__" in vars(base))
         types = _types(kind)
         values = {each.name: _checked(each, types[each.name], getattr(self, each.name)) for each in fields(kind)}
         options: Self = kind(**values)
@@ -83,46 +85,34 @@ class Options:
         return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
 
 
-def _options_class(kind: type) -> type:
-    """Return the dataclass of options that a class is or inherits."""
-    return next(base for base in kind.__mro__ if "__dataclass_fields__" in vars(base))
-
-
-@cache
-def _types(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+_types = cache(get_type_hints)
 
 
 def _checked(each: Field[Any], kind: Any, value: Any) -> Any:
     """Return the value of an option in its annotated type; an OptionError says what it may be."""
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
-    if Any in kinds or (value is None and NoneType in kinds):
-        return value
-    if any(get_origin(part) is Callable for part in kinds) and callable(value):
+    is_function = callable(value) and any(get_origin(part) is Callable for part in kinds)
+    if Any in kinds or (value is None and NoneType in kinds) or is_function:
         return value
     if bool in kinds:
         if isinstance(value, str) or value not in (True, False):
             raise OptionError(f"{each.name}={value!r} is not True or False")
         return bool(value)
     choices = [choice for part in kinds if get_origin(part) is Literal for choice in get_args(part)]
-    if (isinstance(value, str) and choices) or not {float, int} & set(kinds):
-        return _checked_text(each, kinds, choices, value)
-    bounds, whole = {name: each.metadata[name] for name in ("least", "above", "most")}, float not in kinds
-    if whole and bounds["least"] in {None, 1}:
-        return require_count(each.name, value)
-    number = require_number(each.name, value, **bounds)
-    return int(number) if whole else number
-
-
-def _checked_text(each: Field[Any], kinds: tuple[Any, ...], choices: list[str], value: Any) -> str:
     if isinstance(value, str) and (value in choices or str in kinds):
         return value
     if not {float, int} & set(kinds):
         return require_choice(each.name, value, choices)
-    words = ", ".join(f'"{choice}"' for choice in choices)
-    bound = each.metadata["above"] if each.metadata["least"] is None else each.metadata["least"]
-    low = "" if bound is None else f" {'above' if each.metadata['least'] is None else 'of at least'} {bound:g}"
-    raise OptionError(f"{each.name}={value!r} is not known; give a number{low}, or {words}")
+    bounds, whole = {name: each.metadata[name] for name in ("least", "above", "most")}, float not in kinds
+    if isinstance(value, str) and choices:
+        words = ", ".join(f'"{choice}"' for choice in choices)
+        lower = {"of at least": bounds["least"], "above": bounds["above"]}
+        low = "".join(f" {relation} {bound:g}" for relation, bound in lower.items() if bound is not None)
+        raise OptionError(f"{each.name}={value!r} is not known; give a number{low}, or {words}")
+    if whole and bounds["least"] in {None, 1}:
+        return require_count(each.name, value)
+    number = require_number(each.name, value, **bounds)
+    return int(number) if whole else number
 
 
 def _plain(value: Any) -> Any:
@@ -131,14 +121,9 @@ def _plain(value: Any) -> Any:
     return plain(value)
 
 
-def option_fields(kind: type[Options]) -> tuple[Field[Any], ...]:
-    """Return the options of a family, or of an estimator, as dataclass fields."""
-    return fields(_options_class(kind))
-
-
-def _parameters_text(kind: type) -> str:
+def _parameters_text(kind: type[Options]) -> str:
     """Return the options as a docstring's section of parameters, indented."""
-    entries = (f"{each.name} : {each.metadata['help']}" for each in fields(_options_class(kind)))
+    entries = (f"{each.name} : {each.metadata['help']}" for each in fields(kind))
     lines = (textwrap.fill(entry, DOC_WIDTH, subsequent_indent="    ") for entry in entries)
     return textwrap.indent("\n".join(("Parameters", "----------", *lines)), "    ")
 
@@ -338,9 +323,7 @@ class SVMOptions(PenalisedOptions, ClassWeightOptions, family="svm", title="Supp
 
     def check(self) -> None:
         if self.loss == "hinge" and self.solver in ("gradient", "stochastic"):
-            raise OptionError(
-                f'solver={self.solver!r} needs a smooth loss; give loss="squared_hinge" or another solver'
-            )
+            raise OptionError(f'solver={self.solver!r} needs a smooth loss; give loss="squared_hinge"')
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -362,15 +345,10 @@ class PerceptronOptions(VisitOptions, family="perceptron", title="Perceptron"):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class LMSOptions(
-    InterceptOptions,
-    ScalingOptions,
-    family="lms",
-    title="Least mean squares",
-    tasks=("classification", "regression"),
-    weighted=True,
-):
+class LMSOptions(InterceptOptions, ScalingOptions, family="lms", title="Least mean squares", weighted=True):
     """The options of least mean squares."""
+
+    tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
 
     update: Literal["batch", "stochastic"] = option("batch", 'by all rows ("batch"), or one at a time ("stochastic")')
     rate: float | None = option(
@@ -393,14 +371,11 @@ class LMSOptions(
 
     def check(self) -> None:
         if self.update == "batch" and (self.schedule, self.order, self.keep) != ("constant", "cyclic", "last"):
-            raise OptionError(
-                "schedule, order and keep are for update='stochastic': a batch step sees all rows at once,"
-                " and converges at a constant rate"
-            )
+            raise OptionError("schedule, order and keep are for update='stochastic', not for batches of all rows")
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class LMSClassifierOptions(LMSOptions, ClassOptions):
+class LMSClassifierOptions(LMSOptions, ClassOptions, family="lms", title=LMSOptions.title):
     """The options of least mean squares on classes."""
 
 
@@ -414,8 +389,10 @@ class GenerativeOptions(ClassOptions, family="generative", title="Gaussian gener
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class SeparatingOptions(InterceptOptions, ClassOptions, module="margin"):
-    """The options of classifiers that need separable classes."""
+class HalfspaceOptions(
+    InterceptOptions, ClassOptions, family="halfspace", title="Separating halfspace", module="margin"
+):
+    """The options of a separating halfspace by linear programming."""
 
     tol: float = option(1e-10, "relative gap to reach between the margin and its upper bound", least=0.0)
     max_passes: int = option(1000, "largest number of passes over the rows")
@@ -425,12 +402,7 @@ class SeparatingOptions(InterceptOptions, ClassOptions, module="margin"):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class HalfspaceOptions(SeparatingOptions, family="halfspace", title="Separating halfspace"):
-    """The options of a separating halfspace by linear programming."""
-
-
-@dataclass(kw_only=True, repr=False, eq=False)
-class MaxMarginOptions(SeparatingOptions, family="max_margin", title="Maximum margin"):
+class MaxMarginOptions(HalfspaceOptions, family="max_margin", title="Maximum margin"):
     """The options of the halfspace of widest margin."""
 
 
@@ -474,22 +446,6 @@ class KernelSVMOptions(
     max_steps: int = option(2_000, "largest number of blocks of rows to solve")
 
 
-FAMILIES: dict[str, type[Options]] = {
-    each.family: each
-    for each in (
-        LogisticOptions,
-        LinearOptions,
-        SVMOptions,
-        PerceptronOptions,
-        LMSClassifierOptions,
-        GenerativeOptions,
-        HalfspaceOptions,
-        MaxMarginOptions,
-        ZeroOneOptions,
-        KernelPerceptronOptions,
-        KernelSVMOptions,
-    )
-}
 # Defaults of tables that differ from those of arrays: their columns have units, and a fit always ends in a predictor.
 TABLE_DEFAULTS: dict[str, Any] = {"scaling": "spread", "strength": "auto"}
 

@@ -17,6 +17,7 @@ from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Certificate, PartsCertificate
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.design.base import Block, Design, add_each
+from separatrix.design.build import divide_columns
 from separatrix.errors import OptionError, counted, require_count
 from separatrix.families.base import Fitted, TrainingRows, convex_options
 from separatrix.families.options import ElasticNetOptions, SVMOptions
@@ -25,8 +26,7 @@ from separatrix.inference.eligibility import Refusal
 from separatrix.inference.fitted import RefusedInference
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.selection.cross_validation import CrossValidation, assign_folds, cross_validate
-from separatrix.selection.path import Path
+from separatrix.selection import CrossValidation, Path, assign_folds, cross_validate
 
 
 class ScaledRows(NamedTuple):
@@ -88,7 +88,7 @@ def scale_rows(rows: TrainingRows, scaling: str) -> ScaledRows:
     scales = standard_deviations(rows)
     if (scales == 1.0).all():
         return ScaledRows(rows, None)
-    return ScaledRows(rows.divided(scales), scales)
+    return ScaledRows(replace(rows, X=divide_columns(rows.X, scales)), scales)
 
 
 def standard_deviations(rows: TrainingRows) -> Floats:

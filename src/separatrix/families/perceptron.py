@@ -15,14 +15,13 @@ Cost: that of the visits; the check takes one pass per round and some ten rounds
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from separatrix.arrays import Floats
+from separatrix.arrays import Bools, Floats
 from separatrix.certificates.data import MatchedRows, data_of
 from separatrix.certificates.exact import least_margin
 from separatrix.certificates.mistakes import KernelMistakesCertificate, MistakesCertificate, Recorded
@@ -44,6 +43,7 @@ from separatrix.separability.margin import Separator, find_separator
 from separatrix.solvers.base import Needs, Solver, Step, check_needs
 from separatrix.solvers.perceptron import VOTE_BYTES, BatchPerceptron, PerceptronSolver, PerceptronState
 
+AnyMistakes = MistakesCertificate | KernelMistakesCertificate
 VERDICT_PHRASES = {"separable": "separable", "quasi": "separable but for some that may score 0"}
 CHECK_PASSES = 10  # by then a run has cost about as much as the check,
 CHECK_VISITS = 2_000  # of few rows, so that keep="best" has seen good weights
@@ -75,18 +75,9 @@ def start_weights(start: Any, p: int, rng: np.random.Generator) -> Floats:
     except (TypeError, ValueError):
         raise OptionError(f"start={start!r} is not numbers; give {p} of them") from None
     if weights.shape != (p,) or not (np.abs(weights) <= LARGEST_RATE).all():
-        raise OptionError(
-            f"start has {weights.size} numbers, but {p} finite ones are needed: the intercept's first (if fitted),"
-            " then one per column"
-        )
+        needed = f"{p} finite ones are needed: the intercept's first (if fitted), then one per column"
+        raise OptionError(f"start has {weights.size} numbers, but {needed}")
     return weights
-
-
-class Ballot(NamedTuple):
-    """The voters of a voted perceptron: weights (T + 1, p), and the visits that each survived, (T + 1,)."""
-
-    weights: Floats
-    counts: Floats
 
 
 def fit(
@@ -134,28 +125,26 @@ def fit_perceptron(
     solver: Solver = PerceptronSolver(rule, options.order, options.max_updates, options.max_passes, rng)
     if options.update == "batch":
         solver = BatchPerceptron(rule)
-    rules = _rules(options, problem.design.shape[0], partial)
+    n, limit = problem.design.shape[0], Status.PARTIAL if partial else Status.MAX_PASSES
+    rules: tuple[Rule, ...] = (
+        AtLeast("streak", n, Status.CONVERGED),
+        AtLeast("vote_bytes", VOTE_BYTES, Status.MEMORY_CAP),
+        AtLeast("updates", options.max_updates, Status.MAX_UPDATES),
+        AtLeast("walked", options.max_passes * (1 if options.update == "batch" else n), limit),
+    )
     check = InfeasibilityCheck(solver, rule, rules)
     if options.on_overlap == "stop" and not partial:
-        solver, rules = check, check.rules
+        solver, rules = check, (rules[0], AtLeast("infeasible", 1, Status.INFEASIBLE), *rules[1:])
     walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
     certificate = _certify(problem, rule, state, walk, radius)
-    result = _result(problem, options, state, walk, certificate)
+    voters = state.updates + 1 if options.keep == "vote" else 0
+    stride = -(-n * voters // VOTES_COUNTED)
+    sampled = problem if stride <= 1 else problem.subsample(stride)
+    result = run_result(sampled, row_scores(sampled.design, state, options.tie), options, state, walk, certificate)
     if check.certificate is not None and walk.status is not Status.CONVERGED:
         proof = check.certificate if check.infeasible else None
         result = replace(result, overlap=proof, message=f"{result.message}; {check.message}")
     return result, state
-
-
-def _rules(options: PerceptronOptions, n: int, partial: bool) -> tuple[Rule, ...]:
-    """Return the stopping rules: n visits without a mistake, or one of the limits."""
-    visits = 1 if options.update == "batch" else n
-    return (
-        AtLeast("streak", n, Status.CONVERGED),
-        AtLeast("vote_bytes", VOTE_BYTES, Status.MEMORY_CAP),
-        AtLeast("updates", options.max_updates, Status.MAX_UPDATES),
-        AtLeast("walked", options.max_passes * visits, Status.PARTIAL if partial else Status.MAX_PASSES),
-    )
 
 
 def _certify(
@@ -186,58 +175,48 @@ def _best_separator(problem: Problem, state: PerceptronState, radius: float, sta
     return computed if computed.weights is not None and computed.margin > own.margin else own
 
 
-def scores(design: Design, state: PerceptronState, tie: Tie) -> Floats:
+def row_scores(design: Design, state: PerceptronState, tie: Tie) -> Floats:
     """Return the score of each row or, with keep="vote", the mean vote, weighted by the visits survived."""
     if state.keep != "vote":
         return design.matvec(state.kept())
-    return design.gather(_vote, Ballot(*state.ballot()), tie)
+    return design.gather(_vote, *state.ballot(), tie)
 
 
-def _vote(block: Block, ballot: Ballot, tie: Tie) -> Floats:
+def _vote(block: Block, weights: Floats, counts: Floats, tie: Tie) -> Floats:
     """Return the mean vote for the rows of a block, in batches of voters."""
     votes, voters = np.zeros(block.stop - block.start), max(1, VOTES_AT_ONCE // (block.stop - block.start))
-    for first in range(0, len(ballot.counts), voters):
+    for first in range(0, len(counts), voters):
         batch = slice(first, first + voters)
-        votes += predicted_signs(block.matvec(ballot.weights[batch].T), tie) @ ballot.counts[batch]
-    return np.asarray(votes / ballot.counts.sum())
+        votes += predicted_signs(block.matvec(weights[batch].T), tie) @ counts[batch]
+    return np.asarray(votes / counts.sum())
 
 
-def _result(
-    problem: Problem, options: PerceptronOptions, state: PerceptronState, walk: Run, certificate: MistakesCertificate
+def run_result(
+    problem: Problem, scores: Floats, options: VisitOptions, state: Any, walk: Run, certificate: AnyMistakes
 ) -> FitResult:
-    voters = state.updates + 1 if options.keep == "vote" else 0
-    stride = max(1, -(-certificate.data.rows * voters // VOTES_COUNTED))
-    problem = problem if stride == 1 else problem.subsample(stride)
-    coef, design, y, virtual = state.kept(), problem.design, problem.y, int(problem.design.virtual)
-    row_scores = scores(design, state, options.tie)
-    wrong = int((predicted_signs(row_scores, options.tie) != y).sum())
+    """Return the result of a mistake-driven run, given the scores of all rows or of a sample."""
+    coef, design, virtual = state.kept(), problem.design, int(problem.design.virtual)
+    wrong = predicted_signs(scores, options.tie) != problem.y
     return FitResult(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=walk.status,
-        message=run_message(walk.status, options, state, certificate, (wrong, len(y), certificate.data.rows)),
-        objective=float(problem.loss.value(row_scores, y).mean()),
+        message=_message(walk.status, options, state, certificate, wrong),
+        objective=float(problem.loss.value(scores, problem.y).mean()),
         passes=walk.passes,
         seconds=walk.seconds,
         certificate=certificate,
         trace=walk.trace(Updates.from_record(state.record)),
-        facts={"updates": state.updates, "visits": state.visits, "wrong": wrong, "rows": design.shape[0]},
+        facts={"updates": state.updates, "visits": state.visits, "wrong": int(wrong.sum()), "rows": design.shape[0]},
         provenance={**options.plain(), "names": list(design.names), "storage": type(design).__name__},
     )
 
 
-def run_message(
-    status: Status,
-    options: VisitOptions,
-    state: Any,
-    certificate: MistakesCertificate | KernelMistakesCertificate,
-    counts: tuple[int, int, int],
-) -> str:
-    """Return how a run ended, of the numbers of mistakes, of rows scored and of all rows."""
-    wrong, scored, rows = counts
-    sampled = "" if scored == rows else " sampled"
-    share = f"{100.0 * wrong / scored:.3g} %"
-    errors = f"{wrong:,} of {counted(scored, 'row')}{sampled} wrong ({share}) at the weights kept"
+def _message(status: Status, options: VisitOptions, state: Any, certificate: AnyMistakes, wrong: Bools) -> str:
+    """Return how a run ended; `wrong` says which of the rows scored, perhaps a sample of all, are mistakes."""
+    rows = certificate.data.rows
+    scored = f"{counted(len(wrong), 'row')}{'' if len(wrong) == rows else ' sampled'}"
+    errors = f"{int(wrong.sum()):,} of {scored} wrong ({100.0 * wrong.mean():.3g} %) at the weights kept"
     updates = counted(state.updates, "update")
     if status is Status.CONVERGED:
         no_halfspace = (
@@ -255,53 +234,28 @@ def run_message(
         Status.MEMORY_CAP: f"the {VOTE_BYTES // 2**20} MiB that a vote may store",
     }
     condition = "reached the margin" if options.margin > 0.0 else "was right"
-    advice = "use keep='average', which stores none" if status is Status.MEMORY_CAP else _advice(certificate, options)
-    return f"stopped at {limits[status]} before every row {condition}: {errors}; {advice}"
-
-
-def _advice(certificate: MistakesCertificate | KernelMistakesCertificate, options: VisitOptions) -> str:
-    if certificate.bound is not None and math.isfinite(certificate.bound):
-        return (
+    space = "function of this kernel's space" if isinstance(certificate, KernelMistakesCertificate) else "halfspace"
+    better = "; keep='best' or 'average' stops at a good one" if state.keep == "last" else ""
+    advice = f"if no {space} separates the rows, more updates cannot help{better}"
+    if status is Status.MEMORY_CAP:
+        advice = "use keep='average', which stores none"
+    elif certificate.bound is not None:
+        advice = (
             f"a separator of margin {certificate.margin:.3g} exists, so it would converge within"
             f" {certificate.bound:.3g} updates: raise the limit, or rescale the columns to widen the margin"
         )
-    space = "function of this kernel's space" if isinstance(certificate, KernelMistakesCertificate) else "halfspace"
-    keep = getattr(options, "keep", "last")
-    better = "; keep='best' or 'average' stops at a good one" if keep == "last" else ""
-    return f"if no {space} separates the rows, more updates cannot help{better}"
+    return f"stopped at {limits[status]} before every row {condition}: {errors}; {advice}"
 
 
 class InfeasibilityCheck:
-    """Yields the steps of `solver` and checks separability once; `certificate` is the result, None before.
-
-    `updates` counts the updates before the check.
-    """
+    """Yields the steps of `solver` and checks separability once, with the result as `certificate` and `message`."""
 
     needs: ClassVar[Needs] = Needs()  # those of its solver are checked before the first step
 
     def __init__(self, solver: Solver, update_rule: UpdateRule, limits: Sequence[Rule]) -> None:
         self.solver, self.update_rule, self.limits = solver, update_rule, limits
         self.certificate: SeparabilityCertificate | None = None
-        self.infeasible = False
-        self.updates = 0
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The stopping rules: the limits, or as soon as no weights can be right on all rows."""
-        return (self.limits[0], AtLeast("infeasible", 1, Status.INFEASIBLE), *self.limits[1:])
-
-    @property
-    def message(self) -> str:
-        """The result of the check as a message; empty before."""
-        if self.certificate is None:
-            return ""
-        when = f"known after {counted(self.updates, 'update')}"
-        if self.infeasible and self.certificate.proof is not None:
-            support = counted(len(self.certificate.proof.places), "row")
-            return f"proved by {support} that cancel (verdict {self.certificate.verdict}), {when}"
-        if self.certificate.verdict == "undecided":
-            return f"whether a halfspace separates the rows could not be decided: {self.certificate.reason}"
-        return f"the rows are {VERDICT_PHRASES[self.certificate.verdict]}, {when}, so it may yet converge"
+        self.infeasible, self.message = False, ""
 
     def steps(self, problem: Problem, start: Any) -> Iterator[Step]:
         """Yield the steps of the solver, each with the facts `judged` and `infeasible`."""
@@ -311,17 +265,23 @@ class InfeasibilityCheck:
         due = (*self.limits, AtLeast("walked", -(-visits // n) if batch else visits, Status.MAX_PASSES))
         for step in self.solver.steps(problem, start):
             if self.certificate is None and first_met(due, step.facts) not in {None, Status.CONVERGED}:
-                self.updates = int(step.facts["updates"])
-                self.certificate = check_signs(problem.design, problem.y, problem.labels)
-                self.infeasible = self._is_infeasible(self.certificate, problem)
+                self._check(problem, f"known after {counted(int(step.facts['updates']), 'update')}")
             checked = {"judged": self.certificate is not None, "infeasible": self.infeasible}
             yield replace(step, facts={**step.facts, **checked})
 
-    def _is_infeasible(self, certificate: SeparabilityCertificate, problem: Problem) -> bool:
-        """Tell whether no weights can be right on every row by the update rule."""
-        if certificate.verdict != "quasi" or certificate.weights is None:
-            return certificate.verdict == "overlap"
-        codes = (problem.y > 0.0).astype(np.intp)
-        rays = Rays(problem.design, codes, 2)
-        zero_rows = rays.signs(certificate.weights, np.arange(len(codes))) == 0
-        return bool(self.update_rule.mistaken(np.zeros(int(zero_rows.sum())), problem.y[zero_rows]).any())
+    def _check(self, problem: Problem, when: str) -> None:
+        """Judge whether weights can be right on every row by the update rule."""
+        certificate = self.certificate = check_signs(problem.design, problem.y, problem.labels)
+        self.infeasible = certificate.verdict == "overlap"
+        if certificate.verdict == "quasi" and certificate.weights is not None:
+            rays = Rays(problem.design, (problem.y > 0.0).astype(np.intp), 2)
+            zero_rows = rays.signs(certificate.weights, np.arange(len(problem.y))) == 0
+            at_zero = self.update_rule.mistaken(np.zeros(int(zero_rows.sum())), problem.y[zero_rows])
+            self.infeasible = bool(at_zero.any())
+        if self.infeasible and certificate.proof is not None:
+            support = counted(len(certificate.proof.places), "row")
+            self.message = f"proved by {support} that cancel (verdict {certificate.verdict}), {when}"
+        elif certificate.verdict == "undecided":
+            self.message = f"whether a halfspace separates the rows could not be decided: {certificate.reason}"
+        else:
+            self.message = f"the rows are {VERDICT_PHRASES[certificate.verdict]}, {when}, so it may yet converge"

@@ -16,7 +16,6 @@ import numpy as np
 
 from separatrix.arrays import Bools
 from separatrix.certificates.bounds import DualBound
-from separatrix.errors import OptionError
 from separatrix.families.base import Fitted, TrainingRows, convex_options, join_results, weigh
 from separatrix.families.options import SVMOptions
 from separatrix.families.penalised import penalise, scale_rows
@@ -35,8 +34,6 @@ NO_INFERENCE = "a support vector machine has no likelihood, so nothing is inferr
 
 def fit(rows: TrainingRows, options: SVMOptions, watch: Watch | None = None) -> Fitted:
     """Fit two classes, or each of several against the rest."""
-    if options.strength == 0.0:
-        raise OptionError("strength=0.0 is out of range; give a finite number above 0")
     scaled = scale_rows(rows.ordered(options.positive), options.scaling)
     weighted = weigh(scaled.rows, intercept=options.fit_intercept, class_weight=options.class_weight)
     penalised = penalise(scaled, weighted.binary_problems(LOSSES[options.loss]), options)

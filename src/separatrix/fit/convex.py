@@ -59,19 +59,14 @@ SOLVERS: dict[str, Solver] = {
     "stochastic": Stochastic("auto"),
 }
 Stop = Literal["gap", "gradient", "change"]
+# What the stopping rules of the textbooks compare with the tolerance.
+GOALS = {"gradient": "the next step has length", "change": "the last step changed a coefficient by at most"}
 
 
-class Choice(NamedTuple):
-    """A solver, and the reason for it in a sentence."""
-
-    solver: Solver
-    reason: str
-
-
-def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[Choice]:
-    """Return the candidates whose needs the problem meets, in order; a NeedsError gives every reason if none does."""
+def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[tuple[Solver, str]]:
+    """Return the candidates whose needs the problem meets, each with its reason; a NeedsError if there is none."""
     refusals: list[str] = []
-    choices: list[Choice] = []
+    choices: list[tuple[Solver, str]] = []
     for solver in candidates:
         try:
             check_needs(solver, problem)
@@ -79,7 +74,7 @@ def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[Choice]:
             refusals.append(str(refusal))
         else:
             others = f"; {' '.join(refusals)}" if refusals else ""
-            choices.append(Choice(solver, f"{type(solver).__name__} fits the {problem.loss.name} loss{others}"))
+            choices.append((solver, f"{type(solver).__name__} fits the {problem.loss.name} loss{others}"))
     if not choices:
         raise NeedsError(f"no solver fits: {' '.join(refusals)}")
     return choices
@@ -113,8 +108,8 @@ class ConvexFit:
 
     @property
     def dual(self) -> Floats | None:
-        """The solver's own dual point, one slope per row, if the loss's slopes at the coefficients are not one."""
-        return _own_dual(self.walked, self.walk.dual)
+        """The solver's dual point; None if the loss has a curvature, as its unique slopes serve as well."""
+        return None if self.walked.loss.has_curvature else self.walk.dual
 
 
 def candidates(problem: Problem) -> Sequence[Solver]:
@@ -128,17 +123,14 @@ def candidates(problem: Problem) -> Sequence[Solver]:
     else:
         smooth = (NewtonCG(), LBFGS()) if size <= FACTORED else (NewtonCG(),)
     dual: tuple[Solver, ...] = (DualCoordinate(),)
+    # for many columns under a smooth penalty, others are faster
+    coordinate = (Coordinate(),) if not problem.penalty.smooth or columns <= FACTORED else ()
     if columns > FACTORED and problem.penalty.quadratic and not _is_slow_in_dual(problem):
-        return (*dual, *smooth, *_coordinate(problem))
+        return (*dual, *smooth, *coordinate)
     if columns <= FACTORED and not problem.loss.has_curvature:
         interior_first = rows * columns**2 <= INTERIOR_WORK or _is_slow_in_dual(problem)
         dual = (InteriorPoint(), *dual) if interior_first else (*dual, InteriorPoint())
-    return (*smooth, *dual, *_coordinate(problem))
-
-
-def _coordinate(problem: Problem) -> tuple[Solver, ...]:
-    """Return coordinate descent, except for many columns under a smooth penalty, where others are faster."""
-    return (Coordinate(),) if not problem.penalty.smooth or problem.design.shape[1] <= FACTORED else ()
+    return (*smooth, *dual, *coordinate)
 
 
 def _is_slow_in_dual(problem: Problem) -> bool:
@@ -164,7 +156,7 @@ def fit_convex(
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             if options.solver is not None:
-                solved = fit.solve(Choice(options.solver, f"{type(options.solver).__name__} was asked for"), start)
+                solved = fit.solve(options.solver, f"{type(options.solver).__name__} was asked for", start)
             else:
                 solved = fit.solve_with_any(candidates(problem), start)
     except (ValueError, np.linalg.LinAlgError):
@@ -172,23 +164,6 @@ def fit_convex(
         raise
     walk = solved.walk.with_iterates(lambda coef: shift_intercept(coef, centre, -1.0))
     return replace(solved, coef=shift_intercept(solved.coef, centre, -1.0), walk=walk, centre=centre)
-
-
-def with_measured_objective(fit: ConvexFit, options: ConvexOptions) -> ConvexFit:
-    """Return the fit with the objective of its coefficients in the user's units.
-
-    Far from 0 the intercept's rounding error may increase the objective; if so, one pass measures it.
-    """
-    if not len(fit.centre):
-        return fit
-    largest = np.abs(fit.coef[1:]).reshape(len(fit.centre), -1).max(axis=1)
-    rounding = float(np.finfo(np.float64).eps) * float(np.abs(fit.centre) @ largest)
-    if rounding <= NEGLIGIBLE * max(abs(fit.bound.primal), fit.bound.scale):
-        return fit
-    primal = fit.walked.value(shift_intercept(fit.coef, fit.centre, 1.0))
-    bound = replace(fit.bound, primal=primal)
-    reached = fit.walk.status is not Status.OPTIMAL or bound.relative_gap <= options.tol
-    return replace(fit, bound=bound, walk=fit.walk if reached else replace(fit.walk, status=Status.STALLED))
 
 
 @dataclass
@@ -202,35 +177,37 @@ class _Fit:
 
     def solve_with_any(self, solvers: Sequence[Solver], start: Floats | None) -> ConvexFit:
         """Solve with the first suitable solver; if it stalls or is slow above the tolerance, with the next one."""
-        choice, *others = suitable(self.problem, solvers)
+        (first, reason), *others = suitable(self.problem, solvers)
         uninterrupted = not others or self.problem.loss.quadratic  # an interruption would restart conjugate gradients
-        fit = self.solve(choice, start, patience=math.inf if uninterrupted else PATIENCE)
+        fit = self.solve(first, reason, start, patience=math.inf if uninterrupted else PATIENCE)
         for place, (solver, _) in enumerate(others, 1):
             done = fit.walk.status.reached_goal or fit.walk.status is Status.INTERRUPTED
             if done or fit.walk.passes >= self.options.max_passes:
                 break
-            gap = f"a relative gap of {fit.bound.relative_gap:.2g}"
-            choice = Choice(solver, f"{fit.reason}, then {type(solver).__name__} from {gap}")
+            reason = f"{fit.reason}, then {type(solver).__name__} from a relative gap of {fit.bound.relative_gap:.2g}"
             patience = PATIENCE if place < len(others) else math.inf
-            fit = _better(fit, self.solve(choice, fit.coef, previous=fit.walk, patience=patience))
+            later = self.solve(solver, reason, fit.coef, previous=fit.walk, patience=patience)
+            cost = later.walk
+            if not cost.status.reached_goal and later.bound.gap >= fit.bound.gap:  # the earlier coefficients are better
+                walk = replace(fit.walk, passes=cost.passes, seconds=cost.seconds, status=cost.status)
+                later = replace(fit, walk=walk, reason=reason)
+            fit = later
         return fit
 
     def solve(
-        self, choice: Choice, start: Floats | None, *, previous: Run | None = None, patience: float = math.inf
+        self, solver: Solver, reason: str, start: Floats | None, previous: Run | None = None, patience: float = math.inf
     ) -> ConvexFit:
         """Run one solver; `previous` is the run that it continues."""
-        options, confirm, (solver, reason) = self.options, _GapCheck(self.problem, self.options.tol), choice
+        options, confirm = self.options, _GapCheck(self.problem, self.options.tol)
         passes_left = options.max_passes - (previous.passes if previous else 0.0)
         rules, kept = self._rules(solver, min(passes_left, patience)), options.keep_iterates
         end = run(self.problem, solver, rules, start=start, watch=self.watch, confirm=confirm, keep_iterates=kept)
         if isinstance(solver, Descent) and self._has_diverged(solver, end):
             origin = self.problem.zero_coef() if start is None else start
             end = replace(end, status=Status.DIVERGED, coef=origin)
-        bound = (
-            DualBound(end.facts["objective"], 0.0, self.problem.least_scale)
-            if end.status is Status.SEPARATED
-            else confirm.bound_at(end)
-        )
+        bound = DualBound(end.facts["objective"], 0.0, self.problem.least_scale)
+        if end.status is not Status.SEPARATED:
+            bound = confirm.bound_at(end)
         if bound.relative_gap <= options.tol and options.stop == "gap" and end.status is not Status.DIVERGED:
             end = replace(end, status=Status.OPTIMAL)
         if previous is not None:
@@ -241,13 +218,11 @@ class _Fit:
         """Return the stopping rules; a goal that is not the gap needs a descent at a rate."""
         tol, stop = self.options.tol, self.options.stop
         goal = AtMost("relative_excess", tol * POLISH.get(type(solver), 1.0), Status.OPTIMAL)
-        diverging: tuple[Rule, ...] = ()
-        if isinstance(solver, Descent):
-            diverging = (AtLeast("rises", solver.most_rises, Status.DIVERGED),)
         if stop != "gap":
             goal = AtMost(STOPPING_FACTS[stop], tol, Status.CONVERGED)
         limits = (AtLeast("stalled", 2, Status.STALLED), AtLeast("passes", most_passes, Status.MAX_PASSES))
-        return (*diverging, *self.extra_rules, goal, *limits)
+        rules = (*self.extra_rules, goal, *limits)
+        return (AtLeast("rises", solver.most_rises, Status.DIVERGED), *rules) if isinstance(solver, Descent) else rules
 
     def _has_diverged(self, solver: Descent, end: Run) -> bool:
         """Tell whether a descent diverged: by its objective, or at the limit by ending above its start and above 0's.
@@ -261,23 +236,12 @@ class _Fit:
         return bool(worse and end.steps["rate"].max() > solver.limit(self.problem))
 
 
-def _better(first: ConvexFit, second: ConvexFit) -> ConvexFit:
-    """Return the one of two consecutive fits with the smaller gap, at the cost of both."""
-    if second.walk.status.reached_goal or second.bound.gap < first.bound.gap:
-        return second
-    cost = second.walk
-    walk = replace(first.walk, passes=cost.passes, seconds=cost.seconds, status=cost.status)
-    return replace(first, walk=walk, reason=second.reason)
-
-
-def _own_dual(problem: Problem, dual: Floats | None) -> Floats | None:
-    """Return a solver's dual point only if needed: a loss with a curvature has unique slopes, which serve as well."""
-    return None if problem.loss.has_curvature else dual
-
-
 @dataclass
 class _GapCheck:
-    """Computes the gap when the solver's estimate is within the tolerance, and confirms or rejects the end."""
+    """Computes the gap when the solver's estimate is within the tolerance, and confirms or rejects the end.
+
+    The gap is that of columns that are centred where needed: the solver's may not be.
+    """
 
     problem: Problem
     tol: float
@@ -289,20 +253,17 @@ class _GapCheck:
         excess = step.facts["relative_excess"]
         if excess > RECHECK * self.checked_excess:
             return False
-        self.checked_excess = excess
-        bound = self._bound(step.coef, step.dual)
-        self.bounds = {id(step.coef): bound}
-        return bound.relative_gap <= self.tol
+        self.checked_excess, self.bounds = excess, {}
+        return self.bound_at(step).relative_gap <= self.tol
 
-    def bound_at(self, end: Run) -> DualBound:
-        """Return the bound at the end of a run, computed unless it was already."""
-        bound = self.bounds.get(id(end.coef))
-        return self._bound(end.coef, end.dual) if bound is None else bound
-
-    def _bound(self, coef: Floats, dual: Floats | None) -> DualBound:
-        """Return the bound, computed in columns that are centred where needed: the solver's may not be."""
-        problem, centre = self._centred
-        return dual_bound(problem, shift_intercept(coef, centre, 1.0), _own_dual(problem, dual), wanted=self.tol)
+    def bound_at(self, point: Step | Run) -> DualBound:
+        """Return the bound at a step or at the end of a run, computed unless it was already."""
+        if id(point.coef) not in self.bounds:
+            problem, centre = self._centred
+            dual = None if problem.loss.has_curvature else point.dual
+            bound = dual_bound(problem, shift_intercept(point.coef, centre, 1.0), dual, wanted=self.tol)
+            self.bounds[id(point.coef)] = bound
+        return self.bounds[id(point.coef)]
 
     @cached_property
     def _centred(self) -> tuple[Problem, Floats]:
@@ -313,7 +274,7 @@ def linear_result(
     problem: Problem, fit: ConvexFit, options: ConvexOptions, provenance: Mapping[str, Any] | None = None
 ) -> FitResult:
     """Return the result of a fit: coef (p,) and a scalar intercept, or (K, p) and (K,) for a softmax."""
-    fit = with_measured_objective(fit, options)
+    fit = _with_measured_objective(fit, options.tol) if len(fit.centre) else fit
     design, virtual = problem.design, int(problem.design.virtual)
     coef = fit.coef
     intercept = coef[0] if virtual else np.zeros(coef.shape[1:])
@@ -332,41 +293,39 @@ def linear_result(
     )
 
 
+def _with_measured_objective(fit: ConvexFit, tol: float) -> ConvexFit:
+    """Return the fit with the objective in the user's units, measured in one pass if rounding may have increased it."""
+    largest = np.abs(fit.coef[1:]).reshape(len(fit.centre), -1).max(axis=1)
+    rounding = float(np.finfo(np.float64).eps) * float(np.abs(fit.centre) @ largest)
+    if rounding <= NEGLIGIBLE * max(abs(fit.bound.primal), fit.bound.scale):
+        return fit
+    bound = replace(fit.bound, primal=fit.walked.value(shift_intercept(fit.coef, fit.centre, 1.0)))
+    missed = fit.walk.status is Status.OPTIMAL and bound.relative_gap > tol
+    return replace(fit, bound=bound, walk=replace(fit.walk, status=Status.STALLED) if missed else fit.walk)
+
+
 def _message(fit: ConvexFit, options: ConvexOptions) -> str:
-    passes, gap = counted(round(fit.walk.passes), "pass"), f"relative gap {fit.bound.relative_gap:.2g}"
-    match fit.walk.status:
-        case Status.OPTIMAL:
-            message = f"optimal: {gap}, certified, after {passes}"
-        case Status.CONVERGED:
-            message = f"converged after {passes}: {_goal(fit, options)}, within tol={options.tol:g}; {gap}, certified"
-        case Status.PARTIAL:
-            message = f"one pass over {counted(fit.walked.design.shape[0], 'row')}: {gap} on them, certified"
-        case Status.SEPARATED:
-            message = f"stopped after {passes}: the classes are completely separated, so no finite maximum exists"
-        case Status.DIVERGED:
-            assert isinstance(options.solver, Descent)
-            limit, rate = options.solver.limit(fit.walked), fit.walk.steps["rate"].max()
-            known = f"; {options.solver.below_limit} at rates below {limit:.4g}" if limit < math.inf else ""
-            advice = f"rate {rate:.4g} is too large{known}"
-            message = f"diverged after {passes}: {advice}; the coefficients are those of the start"
-        case _:
-            message = _stopped(fit, options, passes, gap)
-    return message
-
-
-def _stopped(fit: ConvexFit, options: ConvexOptions, passes: str, gap: str) -> str:
-    limit = {
+    walk, descent, asked = fit.walk, options.solver, f"tol={options.tol:g}"
+    passes, gap, goal = counted(round(walk.passes), "pass"), f"relative gap {fit.bound.relative_gap:.2g}", ""
+    if options.stop != "gap":
+        goal = f"{GOALS[options.stop]} {walk.facts[STOPPING_FACTS[options.stop]]:.2g}"
+    if walk.status is Status.OPTIMAL:
+        return f"optimal: {gap}, certified, after {passes}"
+    if walk.status is Status.CONVERGED:
+        return f"converged after {passes}: {goal}, within {asked}; {gap}, certified"
+    if walk.status is Status.PARTIAL:
+        return f"one pass over {counted(fit.walked.design.shape[0], 'row')}: {gap} on them, certified"
+    if walk.status is Status.SEPARATED:
+        return f"stopped after {passes}: the classes are completely separated, so no finite maximum exists"
+    if walk.status is Status.DIVERGED and isinstance(descent, Descent):
+        limit, rate = descent.limit(fit.walked), walk.steps["rate"].max()
+        known = f"; {descent.below_limit} at rates below {limit:.4g}" if limit < math.inf else ""
+        return f"diverged after {passes}: rate {rate:.4g} is too large{known}; the coefficients are those of the start"
+    limits = {
         Status.MAX_PASSES: f"max_passes={options.max_passes:,}",
         Status.STALLED: f"{passes}, as floats can go no further",
         Status.INTERRUPTED: f"{passes}, on request,",
-    }[fit.walk.status]
-    reached = "" if options.stop == "gap" else f"; {_goal(fit, options)}"
-    remedy = f"; {options.solver.remedy}" if isinstance(options.solver, Descent) else ""
-    return f"stopped at {limit} with a {gap}{reached}, where tol={options.tol:g} was asked for{remedy}"
-
-
-def _goal(fit: ConvexFit, options: ConvexOptions) -> str:
-    """Return what a stopping rule of the textbooks compares with the tolerance."""
-    number = f"{fit.walk.facts[STOPPING_FACTS[options.stop]]:.2g}"
-    what = {"gradient": "the next step has length", "change": "the last step changed a coefficient by at most"}
-    return f"{what[options.stop]} {number}"
+    }
+    remedy = f"; {descent.remedy}" if isinstance(descent, Descent) else ""
+    reached = f"{gap}; {goal}" if goal else gap
+    return f"stopped at {limits[walk.status]} with a {reached}, where {asked} was asked for{remedy}"

@@ -73,13 +73,9 @@ def real_targets(y: Any, name: str = "y") -> Floats:
     if not usable.all():
         row = int(np.flatnonzero(~usable)[0])
         remedy = "divide all by a number as large" if np.isfinite(targets[row]) else "drop the rows without a number"
-        raise DataError(
-            f"{name} has {targets[row]:g} in row {row} (NaN, inf and squares that overflow are refused); {remedy}"
-        )
+        value = f"{name} has {targets[row]:g} in row {row}"
+        raise DataError(f"{value} (NaN, inf and squares that overflow are refused); {remedy}")
     largest = float(np.abs(targets).max(initial=0.0))
     if 0.0 < largest < SMALLEST:
-        raise DataError(
-            f"{name} is nowhere larger than {largest:g}, and its squares vanish; multiply all by a number"
-            " as large as that is small"
-        )
+        raise DataError(f"{name} is nowhere larger than {largest:g}, and its squares vanish; multiply all by a number")
     return targets

@@ -57,10 +57,6 @@ class Aliases(NamedTuple):
             {int(self.retained[k]): float(column[k]) for k in np.flatnonzero(column)} for column in self.shares.T
         )
 
-    def not_estimable(self) -> Indices:
-        """Return the columns whose coefficients are not identified: the aliased ones, and those they are made of."""
-        return np.concatenate([self.aliased, self.retained[self.shares.any(axis=1)]])
-
 
 def find_aliases(triangle: Floats, rows: int) -> Aliases:
     """Return the aliases of the columns of a triangle (p, p), each compared with those before it."""
@@ -81,8 +77,18 @@ def find_aliases(triangle: Floats, rows: int) -> Aliases:
     return _aliases(basis[:, : len(retained)].T @ triangle, np.asarray(retained, dtype=np.intp), lengths)
 
 
-def pivoted_aliases(rows: Floats) -> Aliases:
-    """Return the aliases of a matrix with more columns than rows; columns with the largest remainders are retained."""
+def pivoted_aliases(rows: Floats, virtual: bool = False) -> Aliases:
+    """Return the aliases of a matrix with more columns than rows; columns with the largest remainders are retained.
+
+    A virtual column, the first, is always retained.
+    """
+    if virtual:
+        ones = rows[:, 0]
+        means = ones @ rows[:, 1:] / (ones @ ones)
+        inner = pivoted_aliases(rows[:, 1:] - np.outer(ones, means))
+        share = means[inner.aliased] - means[inner.retained] @ inner.shares
+        retained = np.concatenate([[0], inner.retained + 1])
+        return Aliases(retained, inner.aliased + 1, np.vstack([share, inner.shares]))
     lengths = np.linalg.norm(rows, axis=0)
     scaled = rows / np.where(lengths > 0.0, lengths, 1.0)
     triangle, order = scipy.linalg.qr(scaled, mode="r", pivoting=True)
@@ -187,7 +193,7 @@ def _all_columns(solved: _Solved, problem: Problem) -> LeastSquaresFit:
     basic, inverse, estimable = np.zeros(width), np.zeros((width, width)), np.ones(width, dtype=np.bool_)
     basic[aliases.retained] = solved.coef
     inverse[np.ix_(aliases.retained, aliases.retained)] = solved.inverse
-    estimable[aliases.not_estimable()] = False
+    estimable[aliases.aliased] = estimable[aliases.retained[aliases.shares.any(axis=1)]] = False
     return LeastSquaresFit(
         coef=least_norm(basic, aliases, problem.design.virtual),
         basic_coef=basic,
@@ -236,21 +242,9 @@ def _aliases_of_rows(rows: Floats, weights: Floats | None, virtual: bool) -> Ali
     if len(rows) >= rows.shape[1]:
         aliases = find_aliases(np.asarray(np.linalg.qr(scaled, mode="r")), len(rows))
     else:
-        aliases = _wide_aliases(scaled, virtual)
+        aliases = pivoted_aliases(scaled, virtual)
     units = exponents[aliases.aliased] - exponents[aliases.retained][:, np.newaxis]
     return aliases._replace(shares=np.ldexp(aliases.shares, units))
-
-
-def _wide_aliases(scaled: Floats, virtual: bool) -> Aliases:
-    """Return the aliases of more columns than rows; the virtual column is always retained."""
-    if not virtual:
-        return pivoted_aliases(scaled)
-    ones = scaled[:, 0]
-    means = ones @ scaled[:, 1:] / (ones @ ones)
-    inner = pivoted_aliases(scaled[:, 1:] - np.outer(ones, means))
-    share = means[inner.aliased] - means[inner.retained] @ inner.shares
-    retained = np.concatenate([[0], inner.retained + 1])
-    return Aliases(retained, inner.aliased + 1, np.vstack([share, inner.shares]))
 
 
 def _in_passes(problem: Problem) -> _Solved:

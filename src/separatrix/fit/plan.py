@@ -76,7 +76,8 @@ def plan_fit(
     require_choice("storage", storage, tuple(WHERE))
     for name, count in (("workers", workers), ("rows", rows), ("columns", columns)):
         require_count(name, count)
-    matrix, sample = float(FLOAT * rows * columns), float(FLOAT * sample_rows(rows, columns) * columns)
+    stride = max(1, rows // max(SAMPLED * (columns + 1), FEWEST))  # of the subsample
+    matrix, sample = float(FLOAT * rows * columns), float(FLOAT * -(-rows // stride) * columns)
     sums = FLOAT * 2.0 * PASSES * workers * (columns + 1)
     return Plan(
         rows=rows,
@@ -90,9 +91,3 @@ def plan_fit(
         bytes_there=matrix / workers,
         bytes_here=sample + FLOAT * VECTORS * rows + (matrix if storage == "memory" else 0.0),
     )
-
-
-def sample_rows(rows: int, columns: int) -> int:
-    """Return the number of rows of the subsample that starts the solver."""
-    stride = max(1, rows // max(SAMPLED * (columns + 1), FEWEST))
-    return -(-rows // stride)

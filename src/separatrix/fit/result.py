@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +45,7 @@ class Status(StrEnum):
         return self in {Status.CONVERGED, Status.OPTIMAL, Status.INFEASIBLE, Status.PARTIAL, Status.SEPARATED}
 
 
-@dataclass(frozen=True)
-class AtLeast:
+class AtLeast(NamedTuple):
     """End a fit with `status` once a fact is at least `bound`."""
 
     fact: str
@@ -54,12 +53,10 @@ class AtLeast:
     status: Status
 
     def met(self, facts: Mapping[str, float]) -> bool:
-        """Tell whether a step's facts meet the rule."""
         return facts[self.fact] >= self.bound
 
 
-@dataclass(frozen=True)
-class AtMost:
+class AtMost(NamedTuple):
     """End a fit with `status` once a fact is at most `bound`."""
 
     fact: str
@@ -67,7 +64,6 @@ class AtMost:
     status: Status
 
     def met(self, facts: Mapping[str, float]) -> bool:
-        """Tell whether a step's facts meet the rule."""
         return facts[self.fact] <= self.bound
 
 
@@ -190,10 +186,7 @@ class FitResult:
             "coef": self.coef.tolist(),
             "intercept": self.intercept.tolist(),
             "status": str(self.status),
-            "message": self.message,
-            "objective": self.objective,
-            "passes": self.passes,
-            "seconds": self.seconds,
+            **{name: getattr(self, name) for name in ("message", "objective", "passes", "seconds")},
             "facts": dict(self.facts),
             "provenance": dict(self.provenance),
             "certificate": self.certificate.to_dict(),

@@ -7,7 +7,7 @@ orthonormalised once more over the rows, which keeps nearly dependent columns ac
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,9 +22,9 @@ from separatrix.inference.basis import (
     OrthonormalBasis,
     coordinates,
     count_passes,
-    inverse_triangle,
     make_basis,
     pair_products,
+    qr_inverse,
 )
 from separatrix.inference.hypotheses import tested_model
 from separatrix.inference.table import SheetRecord, f_probability, find_named
@@ -99,25 +99,20 @@ def anova(model: Any, terms: Mapping[str, Sequence[str]] | None = None) -> Anova
     tested = tested_model(model)
     if tested.facts is None and not tested.objection:
         raise OptionError(f"an analysis of variance is of least squares, not of a {tested.family} model")
-    tested.require_eligible()
-    problem, facts = tested.rows_for("an analysis of variance"), tested.facts
+    problem, facts = tested.eligible_rows("an analysis of variance"), tested.facts
     assert facts is not None  # an eligible linear model has them
     fit, df = facts.fit, facts.degrees_of_freedom
     terms = getattr(model, "terms_", None) if terms is None else terms
-    groups = _groups(tested.names, int(problem.design.virtual), terms)
+    groups = _groups(problem.design.names, int(problem.design.virtual), terms)
     effects = _effects(problem, fit, [column for columns in groups.values() for column in columns])
-    return AnovaTable((*_rows(groups, effects, fit.rss / df, df), AnovaRow(RESIDUALS, df, fit.rss)))
-
-
-def _rows(
-    groups: Mapping[str, list[int]], effects: Mapping[int, float], variance: float, df: float
-) -> Iterator[AnovaRow]:
+    rows = []
     for name, columns in groups.items():
-        term_effects = [effects[column] for column in columns if column in effects]
-        if term_effects:
-            squares = float(np.square(term_effects).sum())
-            f = squares / len(term_effects) / variance
-            yield AnovaRow(name, len(term_effects), squares, f, f_probability(f, len(term_effects), df))
+        own = np.array([effects[column] for column in columns if column in effects])
+        if len(own):
+            squares = float(np.square(own).sum())
+            f = squares / len(own) / (fit.rss / df)
+            rows.append(AnovaRow(name, len(own), squares, f, f_probability(f, len(own), df)))
+    return AnovaTable((*rows, AnovaRow(RESIDUALS, df, fit.rss)))
 
 
 def _groups(names: tuple[str, ...], virtual: int, terms: Mapping[str, Sequence[str]] | None) -> dict[str, list[int]]:
@@ -158,7 +153,7 @@ def _reordered(basis: OrthonormalBasis, indices: Indices) -> OrthonormalBasis:
     """Return the basis with its columns in the order of `indices`."""
     triangle = np.asarray(np.linalg.inv(basis.factor[np.sort(indices)]), dtype=np.float64)
     factor = np.zeros_like(basis.factor)
-    factor[indices] = inverse_triangle(triangle[:, np.argsort(np.argsort(indices))])
+    factor[indices] = qr_inverse(triangle[:, np.argsort(np.argsort(indices))])
     return OrthonormalBasis(basis.means, factor, basis.total_weight)
 
 

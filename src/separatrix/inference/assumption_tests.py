@@ -6,6 +6,8 @@
     Jarque–Bera      n (S² + K²/4) / 6 with skewness S and excess kurtosis K of the residuals; χ²
     outliers         the largest studentised residual, its p-value multiplied by the number of rows (Bonferroni)
 
+Each returns measures, its own first, or the reason why there are none.
+
 For d, z is standard normal; λ are the eigenvalues of A, the matrix of squared differences, restricted to the residual
 space. By Imhof, the probability is ½ − ∫ Im φ(u) du / (π u), where φ is the characteristic function of the sum. No
 eigenvalue is needed: the cosine transform diagonalises A, with entries aⱼ, and φ is the product of (1 − iu(aⱼ − c))^−½
@@ -32,9 +34,11 @@ from scipy.special import ndtr, stdtr
 from separatrix.arrays import Floats
 from separatrix.design.base import one_blas_thread
 from separatrix.fit.least_squares import fit_least_squares
+from separatrix.inference.eligibility import Refusal
 from separatrix.inference.influence import Influence
 from separatrix.inference.table import Measure, chi2_probability, f_test
 
+MIN_FREEDOM = 2  # degrees of freedom below which Durbin–Watson does not depend on the targets
 NEGLIGIBLE = 1e-10  # residual of a dependent column, relative to its length
 EXACT_ROWS = 2000  # up to which the exact distribution is used
 FEW_COLUMNS = 60  # up to which determinants are cheaper than eigenvalues
@@ -46,11 +50,15 @@ RESOLUTION = 1e-13  # smallest p-value distinguished from 0
 FIRST_POINT, LAST_POINT = -3.75, 90.0  # range of s; below it u is less than 1e-19 of its unit
 
 
-def durbin_watson(rows: Influence) -> tuple[Measure, Measure, Measure]:
+def durbin_watson(rows: Influence) -> tuple[Measure, Measure, Measure] | str:
     """Return the test of the residuals in row order, two-sided, against positive and against negative correlation.
 
     Precision weights scale rows and residuals by their roots.
     """
+    if rows.repeated and rows.problem.weights is not None:
+        return Refusal.REPEATED_ROWS()
+    if rows.degrees_of_freedom < MIN_FREEDOM:
+        return Refusal.ONE_DEGREE()
     scaled = rows.scaled
     steps = np.diff(scaled)
     statistic = float(steps @ steps) / float(scaled @ scaled)
@@ -156,8 +164,8 @@ def _difference_grams(rows: Influence) -> tuple[Floats, Floats]:
     return once, twice
 
 
-def reset(rows: Influence) -> Measure | None:
-    """Return the F test of squares and cubes of the fitted values; None if the columns span them."""
+def reset(rows: Influence) -> tuple[Measure] | str:
+    """Return the F test of squares and cubes of the fitted values, which the columns must not span."""
     deviations = rows.fitted - (float(rows.fitted.mean()) if rows.problem.design.virtual else 0.0)  # the same test
     deviations = deviations / (float(np.abs(deviations).max()) or 1.0)
     powers, weights = np.column_stack([deviations**2, deviations**3]), rows.counts * rows.roots**2
@@ -169,16 +177,16 @@ def reset(rows: Influence) -> Measure | None:
     basis = basis[:, np.abs(np.diag(triangle)) > NEGLIGIBLE]
     count, freedom = basis.shape[1], rows.degrees_of_freedom - basis.shape[1]
     if not count or freedom <= 0.0:
-        return None
+        return Refusal.POWERS_SPANNED()
     residuals = np.sqrt(rows.counts) * rows.scaled
     explained = basis.T @ residuals
     remainder = residuals - basis @ explained
     statistic = float(explained @ explained) / count / (float(remainder @ remainder) / freedom)
-    return f_test("RESET F", statistic, count, freedom)
+    return (f_test("RESET F", statistic, count, freedom),)
 
 
-def breusch_pagan(rows: Influence) -> tuple[Measure, Measure] | None:
-    """Return the test that the columns do not explain the squared residuals; None without a column.
+def breusch_pagan(rows: Influence) -> tuple[Measure, Measure] | str:
+    """Return the test that the columns do not explain the squared residuals.
 
     The studentised form comes first; the original one assumes normal errors.
     """
@@ -193,7 +201,7 @@ def breusch_pagan(rows: Influence) -> tuple[Measure, Measure] | None:
     unexplained, freedom = _project_off_columns(unweighted, deviations)
     explained = deviations - unexplained
     if not freedom or not deviations.any():
-        return None
+        return Refusal.NO_COLUMN()
     gain = float(rows.counts @ (explained * explained))
     studentised = rows.n * gain / float(rows.counts @ (deviations * deviations))
     original = _chi2_test("original Breusch–Pagan", 0.5 * gain / mean**2, freedom)

@@ -82,7 +82,10 @@ def make_basis(problem: Problem, fit: LeastSquaresFit) -> OrthonormalBasis:
     if fit.condition <= ILL_CONDITIONED and np.isfinite(inverse).all() and (np.diag(inverse) >= TINY).all():
         factor[columns - virtual] = upper_factor(inverse)
     else:
-        factor[columns - virtual] = inverse_triangle(_centred_triangle(problem, means)[:, columns])
+        design = problem.design if means is None else _centred(problem.design, means)[0]
+        upper = triangle(design, np.asarray(problem.y, dtype=np.float64), problem.weights)[virtual:, :-1]
+        count_passes(problem, design)
+        factor[columns - virtual] = qr_inverse(upper[:, columns])
     return OrthonormalBasis(means, factor, problem.total_weight)
 
 
@@ -96,21 +99,13 @@ def _column_means(problem: Problem) -> Floats | None:
     return means + centre if len(centre) else means
 
 
-def _centred_triangle(problem: Problem, means: Floats | None) -> Floats:
-    """Return R of a QR factorisation of the columns, centred if there is an intercept."""
-    design = problem.design if means is None else _centred(problem.design, means)[0]
-    upper = triangle(design, np.asarray(problem.y, dtype=np.float64), problem.weights)[:, :-1]
-    count_passes(problem, design)
-    return upper if means is None else upper[1:]
-
-
 def count_passes(problem: Problem, centred: Design) -> None:
     """Add the passes over a centred copy of the problem's design to those of the design."""
     if centred is not problem.design:
         problem.design.passes += centred.passes
 
 
-def inverse_triangle(rows: Floats) -> Floats:
+def qr_inverse(rows: Floats) -> Floats:
     """Return R⁻¹, upper triangular, where R is from a QR factorisation of the rows (m, k), of rank k."""
     return np.asarray(scipy.linalg.lapack.dtrtri(np.asarray(np.linalg.qr(rows, mode="r")))[0])
 
@@ -142,7 +137,7 @@ def coordinates(block: Block, transform: Floats) -> Iterator[tuple[slice, Floats
         yield columns, block.matvec(transform[:, columns])
 
 
-def squared_lengths(block: Block, transform: Floats) -> Floats:
+def squared_norms(block: Block, transform: Floats) -> Floats:
     """Return ‖u‖² of each row, (m,)."""
     total = np.zeros(block.stop - block.start)
     for _, part in coordinates(block, transform):
@@ -153,7 +148,7 @@ def squared_lengths(block: Block, transform: Floats) -> Floats:
 def pair_products(block: Block, transform: Floats, weigh: Callable[[Callable[[], Floats]], Floats]) -> Floats:
     """Return Σ d u uᵗ, (k, k); `weigh` returns d, (m,), and may call its argument for ‖u‖²."""
     if (block.stop - block.start) * transform.shape[1] > ENTRIES_HELD:
-        weights = weigh(lambda: squared_lengths(block, transform))
+        weights = weigh(lambda: squared_norms(block, transform))
         return np.asarray(transform.T @ block.gram(weights) @ transform)
     rows = block.matvec(transform)
     weights = weigh(lambda: np.asarray(np.einsum("ij,ij->i", rows, rows)))

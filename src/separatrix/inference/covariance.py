@@ -27,7 +27,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import scipy.sparse
@@ -42,12 +42,14 @@ from separatrix.inference.basis import (
     count_passes,
     make_basis,
     pair_products,
-    squared_lengths,
+    squared_norms,
 )
 from separatrix.inference.mle import MaximumLikelihood
 from separatrix.problem import Problem
 
 Rows = tuple[Floats, Floats]
+SeriesSum = tuple[Floats, Floats, Floats]  # lag products of consecutive rows, scores of the first and last `lag` rows
+GroupSums = tuple[Indices, Floats]  # sorted group codes, and the sum of the scores of each group (groups, rank)
 SUMS_HELD = 2**25  # entries of group sums in memory at once: 256 MB
 PARTIAL_SUMS = 32  # most partial sums of a group that are in memory at once
 CovarianceKind = Literal["classical", "HC0", "HC1", "HC2", "HC3", "HC4", "clustered", "clustered_HC0", "newey_west"]
@@ -116,7 +118,7 @@ def count_rows(problem: Problem, weight_kind: WeightKind) -> float:
 def leverage(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightKind = "precision") -> Floats:
     """Return hᵢ = sᵢ xᵢ·A·xᵢ of every row, (n,), which sum to the rank; of one copy of a row with a frequency."""
     centred, transform = make_basis(problem, fit).transform(problem.design)
-    lengths = centred.gather(squared_lengths, transform)
+    lengths = centred.gather(squared_norms, transform)
     count_passes(problem, centred)
     if problem.weights is None or weight_kind == "frequency":
         return lengths
@@ -137,11 +139,11 @@ def robust_core(
     elif choice.kind == "newey_west":
         if weight_kind == "frequency" and problem.weights is not None:
             raise OptionError('covariance="newey_west" is not for weight_kind="frequency"; write the rows out in order')
-        series = centred.fold(_series_sum, coef, transform, choice.lag, rows=rows, combine=_join_series)
-        core = np.asarray(series.products)
+        join = partial(_join_series, choice.lag)
+        core = centred.fold(_series_sum, coef, transform, choice.lag, rows=rows, combine=join)[0]
     else:
-        weigh = partial(_robust_weights, choice.kind, weight_kind == "frequency", n / rank)
-        core = np.asarray(centred.fold(_heteroscedastic, coef, transform, weigh, rows=rows))
+        options = choice.kind, weight_kind == "frequency", n / rank
+        core = np.asarray(centred.fold(_heteroscedastic, coef, transform, *options, rows=rows))
     count_passes(problem, centred)
     return basis, core * _correction(choice, n, rank)
 
@@ -154,38 +156,27 @@ def _correction(choice: CovarianceChoice, n: float, rank: int) -> float:
     return 1.0
 
 
-def _robust_weights(
-    kind: str, repeated: bool, rows_per_coefficient: float, *row: Floats, lengths: Callable[[], Floats]
-) -> Floats:
-    """Return the weight of u uᵗ for each row, from its residual, sample weight and ‖u‖²."""
-    residual, weights = row
-    squares = residual * residual * (weights if repeated else weights * weights)
-    if kind in {"HC0", "HC1"}:
-        return np.asarray(squares)
-    h = lengths() if repeated else lengths() * weights
-    power = np.minimum(4.0, rows_per_coefficient * h) if kind == "HC4" else 1.0 if kind == "HC2" else 2.0
-    return np.asarray(squares * np.where(h < 1.0 - LEVERAGE_ONE, 1.0 - h, np.nan) ** -power)
-
-
-def _heteroscedastic(
-    block: Block, y: Floats, weights: Floats, coef: Floats, transform: Floats, weigh: Callable[..., Floats]
-) -> Floats:
+def _heteroscedastic(block: Block, *arguments: Any) -> Floats:
+    """Return Σ ω(h) e eᵗ over the rows of a block; `repeated`: weights are frequencies."""
+    y, weights, coef, transform, kind, repeated, rows_per_coefficient = arguments
     residual = y - block.matvec(coef)
-    return pair_products(block, transform, lambda lengths: weigh(residual, weights, lengths=lengths))
+    squares = residual * residual * (weights if repeated else weights * weights)
 
+    def weigh(lengths: Callable[[], Floats]) -> Floats:
+        if kind in {"HC0", "HC1"}:
+            return np.asarray(squares)
+        h = lengths() if repeated else lengths() * weights
+        power = np.minimum(4.0, rows_per_coefficient * h) if kind == "HC4" else 1.0 if kind == "HC2" else 2.0
+        return np.asarray(squares * np.where(h < 1.0 - LEVERAGE_ONE, 1.0 - h, np.nan) ** -power)
 
-class GroupSums(NamedTuple):
-    """Group codes, sorted, and the sum of the scores of each group, (groups, rank)."""
-
-    groups: Indices
-    sums: Floats
+    return pair_products(block, transform, weigh)
 
 
 def _clustered_core(design: Design, rows: Rows, coef: Floats, transform: Floats, groups: Indices) -> Floats:
     """Return Σ over groups of (Σ e)(Σ e)ᵗ, (rank, rank)."""
     total, fold_rows = np.zeros((transform.shape[1], transform.shape[1])), cast(Any, (*rows, groups))
     for span in _group_ranges(np.bincount(groups), transform.shape[1]):
-        sums = design.fold(_residual_sums, coef, transform, span, rows=fold_rows, combine=_merge_groups).sums
+        _, sums = design.fold(_residual_sums, coef, transform, span, rows=fold_rows, combine=_merge_groups)
         total += sums.T @ sums
     return total
 
@@ -212,24 +203,15 @@ def _group_sums(
     for slope in slopes.T:
         member = scipy.sparse.csr_array((slope[rows], (codes, rows)), shape=(len(present), len(groups)))
         parts += [member @ part for _, part in coordinates(block, transform)]
-    return GroupSums(present, np.hstack(parts))
+    return present, np.hstack(parts)
 
 
 def _merge_groups(a: GroupSums, b: GroupSums) -> GroupSums:
-    groups = np.union1d(a.groups, b.groups)
-    sums = np.zeros((len(groups), a.sums.shape[1]))
-    sums[np.searchsorted(groups, a.groups)] = a.sums
-    sums[np.searchsorted(groups, b.groups)] += b.sums
-    return GroupSums(groups, sums)
-
-
-class SeriesSum(NamedTuple):
-    """Weighted lag products of consecutive rows, with the scores of the first and last `lag` rows."""
-
-    products: Floats
-    head: Floats
-    tail: Floats
-    lag: int
+    groups = np.union1d(a[0], b[0])
+    sums = np.zeros((len(groups), a[1].shape[1]))
+    sums[np.searchsorted(groups, a[0])] = a[1]
+    sums[np.searchsorted(groups, b[0])] += b[1]
+    return groups, sums
 
 
 def _series_sum(block: Block, *arguments: Any) -> SeriesSum:
@@ -246,7 +228,7 @@ def _series_sum(block: Block, *arguments: Any) -> SeriesSum:
             total[a, b] = smooth.T @ right
             total[b, a] = (right + 2.0 * _lagged(right, lag)).T @ left
     head, tail = (np.hstack(parts) for parts in zip(*ends, strict=True))
-    return SeriesSum((total + total.T) / 2.0, head, tail, lag)
+    return (total + total.T) / 2.0, head, tail
 
 
 def _lagged(scores: Floats, lag: int) -> Floats:
@@ -257,16 +239,16 @@ def _lagged(scores: Floats, lag: int) -> Floats:
     return total
 
 
-def _join_series(a: SeriesSum, b: SeriesSum) -> SeriesSum:
+def _join_series(lag: int, a: SeriesSum, b: SeriesSum) -> SeriesSum:
     """Join the sums of adjacent blocks, adding the lag products between them."""
-    lag = a.lag
+    (left, first, tail), (right, head, last) = a, b
     if not lag:
-        return SeriesSum(a.products + b.products, a.head, b.tail, lag)
-    across = _lagged(np.vstack([a.tail, np.zeros_like(b.head)]), lag)[len(a.tail) :]
-    cross = across.T @ b.head
-    head = a.head if len(a.head) >= lag else np.vstack([a.head, b.head])[:lag]
-    tail = b.tail if len(b.tail) >= lag else np.vstack([a.tail, b.tail])[-lag:]
-    return SeriesSum(a.products + b.products + cross + cross.T, head, tail, lag)
+        return left + right, first, last
+    across = _lagged(np.vstack([tail, np.zeros_like(head)]), lag)[len(tail) :]
+    cross = across.T @ head
+    first = first if len(first) >= lag else np.vstack([first, head])[:lag]
+    last = last if len(last) >= lag else np.vstack([tail, last])[-lag:]
+    return left + right + cross + cross.T, first, last
 
 
 def sandwich(mle: MaximumLikelihood, choice: CovarianceChoice, n: float, *, repeated: bool) -> Floats:
@@ -281,6 +263,7 @@ def sandwich(mle: MaximumLikelihood, choice: CovarianceChoice, n: float, *, repe
         middle = problem.total_weight * problem.mean_hessian(pairs)[np.ix_(order, order)]
     else:
         rows: Any = ((slopes.T * weights).T, choice.groups)
-        sums = problem.design.fold(_group_sums, np.eye(problem.design.shape[1]), rows=rows, combine=_merge_groups).sums
+        eye = np.eye(problem.design.shape[1])
+        _, sums = problem.design.fold(_group_sums, eye, rows=rows, combine=_merge_groups)
         middle = sums.T @ sums
     return np.asarray(mle.covariance @ middle @ mle.covariance) * _correction(choice, n, rank)

@@ -31,7 +31,6 @@ DIGITS = 4
 TERMS_SHOWN = 12
 Judgement = Literal["consistent", "doubtful", "contradicted", "not checked"]
 DOUBTFUL, CONTRADICTED = 0.05, 0.01  # p-values below which an assumption is doubtful or contradicted
-MIN_FREEDOM = 2  # degrees of freedom below which Durbin–Watson does not depend on the targets
 FEW_ROWS = 30  # below which a test of normality is rough
 LARGE_COOK, HUGE_COOK = 0.5, 1.0  # Cook's distances
 OUTLIERS = "outliers and influence"  # "existence" in texts that ask for a finite mean and variance
@@ -65,6 +64,12 @@ SENTENCES: Mapping[str, Mapping[Judgement, str]] = {
         "doubtful": "{finding}: unusual for a normal distribution; {remedy}{rough}",
         "contradicted": "{finding}: not normal; {remedy}; see the Q–Q plot, and try a logarithm of the target{rough}",
     },
+}
+TESTS = {
+    "linearity": ("RESET F", reset),
+    "independence": ("Durbin–Watson", durbin_watson),
+    "equal variance": ("Breusch–Pagan", breusch_pagan),
+    "normality": ("Jarque–Bera", jarque_bera),
 }
 FINDINGS = {  # of the measures, by number
     "linearity": "adding squares and cubes of the fitted values (RESET F = {0.value:.3g}, {p})",
@@ -167,12 +172,11 @@ def diagnose_rows(rows: Influence, terms: Mapping[str, Sequence[str]] | None = N
     """Return the diagnosis of rows whose influence is known."""
     design = rows.problem.design
     inflation = variance_inflation(rows.fit, design.names, virtual=design.virtual, terms=terms)
-    checks = (check_linearity, check_independence, check_equal_variance, check_normality, check_outliers)
     return Diagnosis(
         rows=rows.n,
         coefficients=rows.fit.rank,
         degrees_of_freedom=rows.degrees_of_freedom,
-        checks=tuple(check(rows) for check in checks),
+        checks=(*(check_assumption(name, rows) for name in TESTS), check_outliers(rows)),
         influential=tuple(_influential_row(rows, row) for row in rows.largest[:ROWS_NAMED].tolist()),
         inflation=inflation,
         notes=tuple(_notes(rows, inflation)),
@@ -203,41 +207,22 @@ def _notes(rows: Influence, inflation: Sequence[Inflation]) -> list[str]:
     return notes
 
 
-def check_linearity(rows: Influence) -> AssumptionCheck:
-    """Check linearity by RESET."""
-    test = None if rows.absent else reset(rows)
-    if test is None:
-        return _unchecked("linearity", "RESET F", rows.absent or Refusal.POWERS_SPANNED())
-    return _judged("linearity", (test,))
-
-
-def check_independence(rows: Influence) -> AssumptionCheck:
-    """Check independence by the Durbin–Watson test."""
-    reason = rows.absent
-    if not reason and rows.repeated and rows.problem.weights is not None:
-        reason = Refusal.REPEATED_ROWS()
-    if not reason and rows.degrees_of_freedom < MIN_FREEDOM:
-        reason = Refusal.ONE_DEGREE()
-    if reason:
-        return _unchecked("independence", "Durbin–Watson", reason)
-    measures = durbin_watson(rows)
-    return _judged("independence", measures, sign="positively" if (measures[0].value or 0.0) < 2.0 else "negatively")
-
-
-def check_equal_variance(rows: Influence) -> AssumptionCheck:
-    """Check equal variance by the studentised Breusch–Pagan test."""
-    measures = None if rows.absent else breusch_pagan(rows)
-    if measures is None:
-        return _unchecked("equal variance", "Breusch–Pagan", rows.absent or Refusal.NO_COLUMN())
-    return _judged("equal variance", measures)
-
-
-def check_normality(rows: Influence) -> AssumptionCheck:
-    """Check normality by the Jarque–Bera test."""
-    if rows.absent:
-        return _unchecked("normality", "Jarque–Bera", rows.absent)
-    rough = f"; with {counted(int(rows.n), 'row')} the test is rough" if rows.n < FEW_ROWS else ""
-    return _judged("normality", jarque_bera(rows), rough=rough)
+def check_assumption(name: str, rows: Influence) -> AssumptionCheck:
+    """Check an assumption by its test; the verdict is by the p-value of the first measure."""
+    statistic, test = TESTS[name]
+    measures = rows.absent or test(rows)
+    if isinstance(measures, str):
+        return _unchecked(name, statistic, measures)
+    value, p_value = (float(number or 0.0) for number in (measures[0].value, measures[0].p_value))
+    words = {
+        "finding": FINDINGS[name].format(*measures, p=_p(p_value)),
+        "remedy": REMEDIES.get(name),
+        "sign": "positively" if value < 2.0 else "negatively",
+        "rough": f"; with {counted(int(rows.n), 'row')} the test is rough" if rows.n < FEW_ROWS else "",
+    }
+    verdict = _verdict(p_value)
+    sentence = _sentence(SENTENCES[name][verdict].format(**words))
+    return AssumptionCheck(name, ASSUMPTIONS[name], measures, p_value, verdict, sentence)
 
 
 def check_outliers(rows: Influence) -> AssumptionCheck:
@@ -267,15 +252,6 @@ def check_outliers(rows: Influence) -> AssumptionCheck:
         how = "very much" if largest > HUGE_COOK else "much" if largest > LARGE_COOK else "little, but they are far out"
         text += f": single rows move the fit {how}; see whether they are right, and fit without them to compare"
     return AssumptionCheck(OUTLIERS, ASSUMPTIONS[OUTLIERS], measures, p_value, verdict, _sentence(text))
-
-
-def _judged(name: str, measures: tuple[Measure, ...], **words: str) -> AssumptionCheck:
-    """Return the check whose verdict is by the p-value of the first measure."""
-    p_value = measures[0].p_value
-    assert p_value is not None  # every test has one
-    verdict, finding = _verdict(p_value), FINDINGS[name].format(*measures, p=_p(p_value))
-    text = SENTENCES[name][verdict].format(finding=finding, remedy=REMEDIES.get(name), **words)
-    return AssumptionCheck(name, ASSUMPTIONS[name], measures, p_value, verdict, _sentence(text))
 
 
 def _unchecked(name: str, measure: str, reason: str, *others: Measure) -> AssumptionCheck:

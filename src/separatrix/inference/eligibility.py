@@ -55,88 +55,43 @@ class Refusal(StrEnum):
         "the numbers of {name!r} are so {size} that the variance of its coefficient leaves the range of floats;"
         " {remedy} the column by a number as large"
     )
-    NO_FREEDOM = (
-        "{rows:#row} and {rank:#free coefficient} leave no degrees of freedom to estimate the noise; give more than"
-        " {rank:#row}, or fewer columns"
-    )
-    PERFECT_FIT = (
-        "the fit is perfect but for rounding, so there is no noise to test against; see whether a column gives the"
-        " target away"
-    )
+    NO_FREEDOM = "{rows:#row} and {rank:#free coefficient} leave no degrees of freedom; add rows, or drop columns"
+    PERFECT_FIT = "the fit is perfect but for rounding: no noise to test against; see if a column gives the target away"
     CONSTANT_TARGET = "the target is {value:g} in every row, so there is nothing to explain; give a target that varies"
     MORE_COLUMNS = "there are more columns than the rows can identify; drop columns, give more rows, or use a penalty"
     NOTHING_TO_TEST = "no column but the intercept is left to test; give columns that vary"
-    TOO_WIDE = (
-        "there are too many columns for a factorisation, which standard errors and leverages need; fit fewer columns"
-    )
-    ITERATIVE = (
-        "the fit was made by solver={solver!r} and not by a factorisation, which standard errors and leverages need;"
-        ' use solver="auto" and at most some thousand columns'
-    )
+    TOO_WIDE = "there are too many columns for a factorisation, which standard errors need; fit fewer columns"
+    ITERATIVE = 'the fit was made by solver={solver!r} and not by a factorisation: no errors; use solver="auto"'
     # penalties and weights
     PENALISED = (
         "the fit has a penalty (strength={strength:g}), which draws the coefficients towards 0 by an unknown amount;"
         " fit with strength=0"
     )
-    CROSS_VALIDATED = (
-        "the strength ({strength:g}) was chosen by cross-validation on these very rows, which no standard error allows"
-        " for; fit with strength=0, if need be with the columns chosen here on rows not used for the choice"
-    )
-    NOT_FREQUENCIES = (
-        "the rows count by {kind}, which are not frequencies, as model-based standard errors need; use {remedy}"
-    )
+    CROSS_VALIDATED = "the strength ({strength:g}) was chosen by cross-validation on these rows; fit with strength=0"
+    NOT_FREQUENCIES = "the rows count by {kind}, which are not frequencies, as standard errors need; use {remedy}"
     # robust covariances
-    TOO_FEW_GROUPS = (
-        "the covariance of {groups:#group} cannot test {count:#coefficient} at once; give more than {count:#group}, or"
-        " test fewer coefficients"
-    )
-    SINGULAR = (
-        "this covariance is singular, so {count:#coefficient} cannot be tested at once; test fewer, or use"
-        ' covariance="classical"'
-    )
-    NO_VARIANCE = (
-        "the rows that decide the coefficient of {name!r} are all fitted exactly, so {covariance} gives no variance;"
-        ' use covariance="classical"'
-    )
-    LEVERAGE_ONE = (
-        "a row has leverage 1 (it alone decides a coefficient), where {covariance} divides 0 by 0; drop the row, or"
-        ' use covariance="HC1"'
-    )
+    TOO_FEW_GROUPS = "the covariance of {groups:#group} cannot test {count:#coefficient} at once; test fewer"
+    SINGULAR = "this covariance is singular, so {count:#coefficient} cannot be tested at once; test fewer"
+    NO_VARIANCE = 'the rows that decide {name!r} are all fitted exactly, without variance; use covariance="classical"'
+    LEVERAGE_ONE = 'a row of leverage 1 makes {covariance} divide 0 by 0; drop the row, or use covariance="HC1"'
     # likelihoods
     DIVERGES = (
         "the likelihood has no maximum: the coefficient of {name!r} has no finite estimate (→ {limit}); use {remedy}"
     )
     NO_LIMIT = "the likelihood has no maximum, so the coefficient of {name!r} has no standard error; use {remedy}"
     NO_MAXIMUM = "the likelihood has no maximum, only a supremum; use {remedy}"
-    MAXIMUM_NOT_SHOWN = (
-        f"it could not be shown that the likelihood has a maximum; use rescaled columns, {FIRTH_OR_PENALTY}"
-    )
-    NEARLY_DEPENDENT = (
-        "the columns are nearly dependent (collinear to rounding), so the variance of a coefficient is unknown; drop"
-        " columns that others nearly determine"
-    )
+    MAXIMUM_NOT_SHOWN = f"it could not be shown that the likelihood has a maximum; rescale, or use {FIRTH_OR_PENALTY}"
+    NEARLY_DEPENDENT = "the columns are nearly dependent (collinear to rounding), so variances are unknown; drop some"
     NOT_IDENTIFIED = "some coefficients are not identified"
-    BIAS_REDUCED = (
-        "the fit is bias-reduced, and its penalised likelihood is no likelihood to compare models by; read the p-values"
-        " of its summary()"
-    )
-    NO_JOINT_LIKELIHOOD = (
-        "each of {fits} classes has a fit of its own against the rest, and these have no likelihood in common;"
-        ' use multiclass="softmax"'
-    )
+    BIAS_REDUCED = "the fit is bias-reduced, and has no likelihood to compare models by; read its summary()"
+    NO_JOINT_LIKELIHOOD = 'the fits of {fits} classes have no likelihood in common; use multiclass="softmax"'
     TWO_CLASSES = "intervals of probabilities are of two classes"
     # fits without their rows or residuals
-    ROWS_NOT_SAVED = (
-        "{task} needs the rows that the model was fitted on, and a model that was saved or copied does not carry them;"
-        " fit again"
-    )
+    ROWS_NOT_SAVED = "{task} needs the rows that the model was fitted on: a saved one does not carry them; fit again"
     NOT_LEAST_SQUARES = "it is no fitted least squares model; give a LinearRegression() after its fit"
     # diagnosis
     NO_VARIANCE_INFLATION = "{name!r} depends on other columns, so its coefficient has no variance; drop the column"
-    POWERS_SPANNED = (
-        "the columns span squares and cubes of the fitted values, as dummies of groups do, or the rows are too few;"
-        " give more rows, or numeric columns"
-    )
+    POWERS_SPANNED = "the columns span powers of the fitted values, as dummies of groups do; add numeric columns"
     REPEATED_ROWS = "rows with frequencies have no order; give each row by itself, in the order of observation"
     ONE_DEGREE = "with one degree of freedom the statistic is the same whatever the targets; give more rows"
     NO_COLUMN = "there is no column that the squared residuals could depend on; give at least one"
@@ -222,7 +177,7 @@ class Contrast:
         return None
 
 
-def make_contrasts(names: Sequence[str], classes: Sequence[Any], reference: int) -> tuple[Contrast, ...]:
+def contrasts_of(names: Sequence[str], classes: Sequence[Any], reference: int) -> tuple[Contrast, ...]:
     """Return the coefficients of two classes, or those of each class against the reference, the index of a class."""
     if len(classes) == 2:
         return tuple(Contrast(name, {index: 1}) for index, name in enumerate(names))
@@ -266,7 +221,11 @@ class Estimability:
             return Refusal.MAXIMUM_NOT_SHOWN()
         relation = contrast.find_relation(self.aliases)
         if relation is not None:
-            return self._alias_reason(contrast, relation)
+            names, index = existence.names, next(index for index in contrast.entries if relation.get(index))
+            p = len(names)
+            shares = {j % p: value for j, value in relation.items() if value and j // p == index // p}
+            own = shares.pop(index % p)
+            return aliased(contrast.name, {names[j]: float(-value / own) for j, value in shares.items()})
         if existence.proof is not None and contrast.find_relation(existence.proof.relations) is None:
             return ""
         limit, remedy = self._limit(contrast), FIRTH_OR_PENALTY if contrast.output is None else PENALTY
@@ -289,10 +248,3 @@ class Estimability:
             return ()
         relations = None if existence.proof is None else existence.proof.relations
         return existence.divergence.statuses(existence.weights, relations)
-
-    def _alias_reason(self, contrast: Contrast, relation: Relation) -> str:
-        names, index = self.existence.names, next(index for index in contrast.entries if relation.get(index))
-        p = len(names)
-        shares = {j % p: value for j, value in relation.items() if value and j // p == index // p}
-        own = shares.pop(index % p)
-        return aliased(contrast.name, {names[j]: float(-value / own) for j, value in shares.items()})

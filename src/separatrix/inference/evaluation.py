@@ -120,47 +120,41 @@ def evaluate_classifier(  # noqa: PLR0913  # public arguments
     present = shares[shares > 0.0]
     correct = float(rows.weights @ (rows.predicted == rows.codes) / total)
     confusion = np.bincount(rows.codes * count + rows.predicted, rows.weights, minlength=count * count)
+    log_loss, brier, reliability = _probability_measures(rows, level, binning)
     return ClassifierEvaluation(
         classes=tuple(class_list),
         rows=len(rows.codes),
         level=level,
         accuracy=curves.share_estimate(correct, float(total**2 / (rows.weights @ rows.weights)), level),
-        log_loss=_log_loss(rows, level),
-        brier=_brier(rows, level),
+        log_loss=log_loss,
+        brier=brier,
         auc=curves.mean_auc(rankings, rows.codes, rows.weights, level),
         baseline_accuracy=float(shares.max()),
         baseline_log_loss=float(-present @ np.log(present)),
         confusion=confusion.astype(np.float64).reshape(count, count),
         rankings=rankings,
-        reliability=_reliability(rows, level, binning),
+        reliability=reliability,
     )
 
 
-def _log_loss(rows: _EvaluatedRows, level: float) -> Estimate:
+def _probability_measures(
+    rows: _EvaluatedRows, level: float, binning: Binning
+) -> tuple[Estimate, Estimate, Reliability | None]:
+    """Return log loss, Brier score and calibration."""
     if rows.probabilities is None:
-        return Estimate(None, absent=Refusal.NO_PROBABILITIES())
-    own = rows.probabilities[np.arange(len(rows.codes)), rows.codes]
-    if not own.all():
-        return Estimate(math.inf, absent=Refusal.ZERO_PROBABILITY(rows=(own == 0.0).sum()))
-    return curves.mean_estimate(-np.log(own), rows.weights, level, least=0.0)
-
-
-def _brier(rows: _EvaluatedRows, level: float) -> Estimate:
-    if rows.probabilities is None:
-        return Estimate(None, absent=Refusal.NO_PROBABILITIES())
-    misses = rows.probabilities.copy()
-    misses[np.arange(len(rows.codes)), rows.codes] -= 1.0
-    squares = (misses**2).sum(axis=1)
-    return curves.mean_estimate(squares / 2.0 if misses.shape[1] == 2 else squares, rows.weights, level, least=0.0)
-
-
-def _reliability(rows: _EvaluatedRows, level: float, binning: Binning) -> Reliability | None:
-    if rows.probabilities is None:
-        return None
-    if rows.probabilities.shape[1] == 2:
-        return curves.make_reliability(rows.probabilities[:, 1], rows.codes == 1, rows.weights, level, binning)
-    own = rows.probabilities[np.arange(len(rows.codes)), rows.predicted]
-    return curves.make_reliability(own, rows.predicted == rows.codes, rows.weights, level, binning)
+        absent = Estimate(None, absent=Refusal.NO_PROBABILITIES())
+        return absent, absent, None
+    each, misses = np.arange(len(rows.codes)), rows.probabilities.copy()
+    own = rows.probabilities[each, rows.codes]
+    log_loss = Estimate(math.inf, absent=Refusal.ZERO_PROBABILITY(rows=(own == 0.0).sum()))
+    if own.all():
+        log_loss = curves.mean_estimate(-np.log(own), rows.weights, level, least=0.0)
+    misses[each, rows.codes] -= 1.0
+    squares, events = (misses**2).sum(axis=1), (rows.probabilities[each, rows.predicted], rows.predicted == rows.codes)
+    if misses.shape[1] == 2:
+        squares, events = squares / 2.0, (rows.probabilities[:, 1], rows.codes == 1)
+    brier = curves.mean_estimate(squares, rows.weights, level, least=0.0)
+    return log_loss, brier, curves.make_reliability(*events, rows.weights, level, binning)
 
 
 @dataclass(frozen=True)
@@ -261,8 +255,6 @@ def _evaluated_rows(
         raise DataError(f"predicted has {len(predictions)} rows, but labels has {n}")
     w = _checked_weights(weights, n)
     positive = w > 0.0
-    if positive.all():
-        return _EvaluatedRows(codes, checked, ranks, predictions, w)
     checked = None if checked is None else checked[positive]
     return _EvaluatedRows(codes[positive], checked, ranks[positive], predictions[positive], w[positive])
 

@@ -93,7 +93,7 @@ class RefusedInference(Inference):
         return estimates_only_table(self.model, self.names, self.coefs, self.rows, self.reason, require_level(level))
 
     def tested_model(self) -> TestedModel:
-        return TestedModel(self.model, self.names, 0, np.nan, objection=self.reason)
+        return TestedModel(self.model, 0, np.nan, objection=self.reason)
 
     def score_covariance(self) -> tuple[Covariance | None, str]:
         return None, self.reason
@@ -139,7 +139,7 @@ class LinearInference(Inference):
     def tested_model(self) -> TestedModel:
         facts = self.facts
         loglik = math.nan if facts.objection else facts.log_likelihood
-        return TestedModel("linear", facts.names, self.fit.rank, loglik, self.problem, facts.objection, facts)
+        return TestedModel("linear", self.fit.rank, loglik, self.problem, facts.objection, facts)
 
     def intervals(self, level: float) -> Any:
         raise OptionError(f"a least squares fit has no profile intervals; see summary(level={level:g})")
@@ -269,10 +269,8 @@ class LogisticModel(Inference):
         if not objection and fit.weighting:
             objection = not_frequencies(fit.weighting)
         loglik = math.nan if objection or fit.loglik is None else fit.loglik
-        several = len(fit.classes) > 2
-        return TestedModel(
-            "softmax" if several else "logistic", fit.problem.design.names, fit.free, loglik, fit.problem, objection
-        )
+        family: Literal["softmax", "logistic"] = "softmax" if len(fit.classes) > 2 else "logistic"
+        return TestedModel(family, fit.free, loglik, fit.problem, objection)
 
     @property
     def objection(self) -> str:

@@ -25,6 +25,7 @@ from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice
 from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.basis import wald_statistic
+from separatrix.inference.covariance import CovarianceChoice
 from separatrix.inference.eligibility import Refusal, singular_covariance
 from separatrix.inference.linear import CoefficientCovariance, LinearFacts, not_estimable_reason
 from separatrix.inference.table import JsonRecord, chi2_probability, f_probability
@@ -43,23 +44,17 @@ class TestedModel:
     """A fitted model as tests need it; `objection` says why it cannot be tested, empty if it can."""
 
     family: Literal["linear", "logistic", "softmax"]
-    names: tuple[str, ...]  # of the columns, the intercept first if there is one
     rank: int  # number of free coefficients, of all classes
     log_likelihood: float
     problem: Problem | None = None
     objection: str = ""
     facts: LinearFacts | None = None
 
-    def rows_for(self, task: str) -> Problem:
-        """Return the rows of the fit, or raise a DataError that names the task that needs them."""
-        if self.problem is None:
-            raise DataError(Refusal.ROWS_NOT_SAVED(task=task))
+    def eligible_rows(self, task: str) -> Problem:
+        """Return the rows of the fit, or raise a DataError if it cannot be tested, or lacks its rows for the task."""
+        if self.objection or self.problem is None:
+            raise DataError(self.objection or Refusal.ROWS_NOT_SAVED(task=task))
         return self.problem
-
-    def require_eligible(self) -> None:
-        """Raise a DataError if the model cannot be tested."""
-        if self.objection:
-            raise DataError(self.objection)
 
 
 def tested_model(model: Any) -> TestedModel:
@@ -111,59 +106,51 @@ def nested_test(smaller: Any, larger: Any, *, kind: NestedKind = "f") -> NestedT
         raise OptionError(f"a {small.family} model cannot be nested in a {large.family} one; give two of one family")
     if kind == "f" and large.family != "linear":
         raise OptionError(f'kind="f" is for least squares, not for a {large.family} model; use kind="likelihood_ratio"')
-    for tested in (small, large):
-        tested.require_eligible()
-    _refuse_other_rows(small, large)
+    rows, wide = (tested.eligible_rows("a test of nested models") for tested in (small, large))
+    _refuse_other_rows(small, large, rows, wide)
     if large.rank <= small.rank:
         raise OptionError(
             f"the larger model has {large.rank} free coefficients and the smaller {small.rank}; swap them"
         )
-    _refuse_other_columns(small, large)
+    _refuse_other_columns(rows, wide)
     if kind == "wald":
-        return _wald(small, large, larger)
-    return _f(small, large) if kind == "f" else _likelihood_ratio(small, large)
-
-
-def _f(small: TestedModel, large: TestedModel) -> NestedTest:
-    assert small.facts is not None and large.facts is not None  # noqa: PT018  # of least squares
-    k, df, rss = large.rank - small.rank, large.facts.degrees_of_freedom, large.facts.fit.rss
-    statistic = max(small.facts.fit.rss - rss, 0.0) / k / (rss / df)
-    p_value = f_probability(statistic, k, df)
-    return NestedTest("f", statistic, k, df, p_value, "F test, σ² = RSS / (n − rank) of the larger model")
-
-
-def _likelihood_ratio(small: TestedModel, large: TestedModel) -> NestedTest:
-    k = large.rank - small.rank
-    if small.facts is not None and large.facts is not None:
+        return _wald(rows, wide, larger, "f" if large.family == "linear" else "likelihood_ratio")
+    k, statistic = large.rank - small.rank, 2.0 * (large.log_likelihood - small.log_likelihood)
+    if small.facts is not None and large.facts is not None:  # of least squares
+        if kind == "f":
+            return _f(small.facts, large.facts, k)
         statistic = large.facts.rows * math.log(small.facts.fit.rss / large.facts.fit.rss)
-    else:
-        statistic = 2.0 * (large.log_likelihood - small.log_likelihood)
     p_value = chi2_probability(statistic, k)
     return NestedTest("likelihood_ratio", statistic, k, None, p_value, "likelihood ratio, χ² of large samples")
 
 
-def _wald(small: TestedModel, large: TestedModel, larger: Any) -> NestedTest:
-    small_rows, large_rows = small.rows_for("the test"), large.rows_for("the test")
-    for index, name in enumerate(small.names):
-        if not _has_column(large_rows, large.names, name, _columns(small_rows, [index])[:, 0]):
-            other = "f" if large.family == "linear" else "likelihood_ratio"
+def _f(small: LinearFacts, large: LinearFacts, k: int) -> NestedTest:
+    df, rss = large.degrees_of_freedom, large.fit.rss
+    statistic = max(small.fit.rss - rss, 0.0) / k / (rss / df)
+    p_value = f_probability(statistic, k, df)
+    return NestedTest("f", statistic, k, df, p_value, "F test, σ² = RSS / (n − rank) of the larger model")
+
+
+def _wald(rows: Problem, wide: Problem, larger: Any, otherwise: str) -> NestedTest:
+    names = rows.design.names
+    for index, name in enumerate(names):
+        if not _has_column(wide, name, _columns(rows, [index])[:, 0]):
             raise OptionError(
                 f'kind="wald" tests coefficients by name, and the larger model has no column {name!r} with the same'
-                f' numbers; name the columns alike, or use kind="{other}"'
+                f' numbers; name the columns alike, or use kind="{otherwise}"'
             )
     fitted = getattr(larger, "model", larger)  # of a formula
-    test: WaldTest = fitted.wald_test([name for name in large.names if name not in small.names])
+    test: WaldTest = fitted.wald_test([name for name in wide.design.names if name not in names])
     k, df = test.degrees_of_freedom, test.residual_degrees_of_freedom
     if test.f is None or test.f_p_value is None:
         return NestedTest("wald", test.chi2, k, None, test.p_value, "Wald, χ² of large samples")
     return NestedTest("wald", test.f, k, df, test.f_p_value, f"Wald, {test.covariance} covariance of the larger model")
 
 
-def _refuse_other_rows(small: TestedModel, large: TestedModel) -> None:
+def _refuse_other_rows(small: TestedModel, large: TestedModel, first: Problem, second: Problem) -> None:
     kinds = [model.facts.weight_kind for model in (small, large) if model.facts is not None and model.facts.weighted]
     if len(set(kinds)) > 1:
         raise OptionError(f"the models have weight_kind={kinds[0]!r} and {kinds[1]!r}; fit both with the same")
-    first, second = small.rows_for("a test of nested models"), large.rows_for("a test of nested models")
     if len(first.y) != len(second.y):
         raise DataError(f"the models were fitted on {len(first.y)} and {len(second.y)} rows; fit both on the same rows")
     pairs = {"targets": (first.y, second.y), "weights": (first.row_weights, second.row_weights)}
@@ -174,30 +161,27 @@ def _refuse_other_rows(small: TestedModel, large: TestedModel) -> None:
             raise DataError(f"the models have different {kind} in row {row} ({values}); fit both on the same rows")
 
 
-def _refuse_other_columns(small: TestedModel, large: TestedModel) -> None:
+def _refuse_other_columns(rows: Problem, wide: Problem) -> None:
     """Refuse columns of the smaller model that are not in the span of the larger one's."""
-    small_rows, large_rows = small.rows_for("the test"), large.rows_for("the test")
-    for first in range(0, len(small.names), COLUMNS_PER_PASS):
-        names = small.names[first : first + COLUMNS_PER_PASS]
-        columns = _columns(small_rows, list(range(first, first + len(names))))
+    for first in range(0, rows.design.shape[1], COLUMNS_PER_PASS):
+        names = rows.design.names[first : first + COLUMNS_PER_PASS]
+        columns = _columns(rows, list(range(first, first + len(names))))
         for name, column in zip(names, columns.T, strict=True):
-            if not _is_spanned(column, name, large.names, large_rows):
+            if not (_has_column(wide, name, column) or _is_spanned(column, wide)):
                 raise OptionError(
                     f"the models are not nested: the smaller has the column {name!r}, which the larger one's columns"
                     " cannot write; add it to the larger, or compare AIC or BIC"
                 )
 
 
-def _is_spanned(column: Floats, name: str, names: tuple[str, ...], problem: Problem) -> bool:
-    if _has_column(problem, names, name, column):
-        return True
+def _is_spanned(column: Floats, problem: Problem) -> bool:
     fit = fit_least_squares(replace(problem, y=column, loss=Squared(), penalty=NoPenalty()))
-    squares = float(problem.row_weights @ (column * column))
-    return fit.rss <= SPAN_TOLERANCE**2 * squares
+    return fit.rss <= SPAN_TOLERANCE**2 * float(problem.row_weights @ (column * column))
 
 
-def _has_column(problem: Problem, names: tuple[str, ...], name: str, column: Floats) -> bool:
+def _has_column(problem: Problem, name: str, column: Floats) -> bool:
     """Tell whether a problem has a column of that name and the same values."""
+    names = problem.design.names
     return name in names and np.array_equal(column, _columns(problem, [names.index(name)])[:, 0])
 
 
@@ -235,20 +219,18 @@ def linear_wald_test(facts: LinearFacts, covariance: CoefficientCovariance, name
     if covariance.objection:
         raise DataError(covariance.objection)
     matrix = covariance.matrix[np.ix_(indices, indices)]
-    test = wald_test_of([facts.names[index] for index in indices], fit.coef[indices], matrix, covariance.choice.kind)
-    if test is None:
-        raise DataError(singular_covariance(len(indices), covariance.choice.group_count))
+    test = wald_test_of([facts.names[index] for index in indices], fit.coef[indices], matrix, covariance.choice)
     k, df = len(indices), covariance.degrees_of_freedom
     f = test.chi2 / k
     return replace(test, f=f, residual_degrees_of_freedom=df, f_p_value=f_probability(f, k, df))
 
 
-def wald_test_of(names: Sequence[str], coef: Floats, matrix: Floats, covariance: str) -> WaldTest | None:
-    """Return the χ² test of coefficients (k,) by their covariance (k, k); None if that is singular."""
+def wald_test_of(names: Sequence[str], coef: Floats, matrix: Floats, choice: CovarianceChoice) -> WaldTest:
+    """Return the χ² test of coefficients (k,) by their covariance (k, k); raise a DataError if that is singular."""
     chi2 = wald_statistic(coef, matrix)
     if chi2 is None:
-        return None
-    return WaldTest(tuple(names), chi2, len(coef), chi2_probability(chi2, len(coef)), covariance)
+        raise DataError(singular_covariance(len(coef), choice.group_count))
+    return WaldTest(tuple(names), chi2, len(coef), chi2_probability(chi2, len(coef)), choice.kind)
 
 
 def coefficient_indices(names: Sequence[str], known: Sequence[str]) -> list[int]:

@@ -30,21 +30,13 @@ from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError
 from separatrix.inference.covariance import LIKELIHOOD_KINDS, CovarianceChoice, count_rows, sandwich
-from separatrix.inference.eligibility import (
-    LIMITS,
-    Contrast,
-    Estimability,
-    Refusal,
-    make_contrasts,
-    no_maximum,
-    not_frequencies,
-    singular_covariance,
-)
+from separatrix.inference.eligibility import Contrast, Estimability, Refusal, contrasts_of, no_maximum, not_frequencies
 from separatrix.inference.hypotheses import WaldTest, coefficient_indices, wald_test_of
 from separatrix.inference.mle import MaximumLikelihood, find_mle, variance
 from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability, wald_term
 from separatrix.problem import Problem
 
+INFINITE = {"+inf", "-inf"}  # statuses of coefficients that diverge, as float() reads them
 FEW_EVENTS = 10.0  # rows of the rarest class per free coefficient, below which Wald tests are unreliable
 FAR_FROM_MAXIMUM = 1e-3  # standard errors between fit and maximum above which a note says so
 
@@ -72,7 +64,7 @@ class LikelihoodFit:
     @cached_property
     def contrasts(self) -> tuple[Contrast, ...]:
         """The coefficients, in the order of the table."""
-        return make_contrasts(self.problem.design.names, self.classes, self.reference)
+        return contrasts_of(self.problem.design.names, self.classes, self.reference)
 
     @cached_property
     def estimability(self) -> Estimability:
@@ -119,7 +111,7 @@ class LikelihoodFit:
         if self.existence.weights is not None and "finite" in statuses.values():
             finite = np.full(len(self.coef), np.nan) if self.mle is None else self.mle.coef
         return {
-            name: float(number) if status == "finite" else LIMITS.get(status, math.nan)
+            name: float(number if status == "finite" else status if status in INFINITE else "nan")
             for (name, status), number in zip(statuses.items(), finite, strict=False)
         }
 
@@ -130,23 +122,18 @@ class LikelihoodFit:
             raise OptionError(f"covariance={choice.kind!r} is for least squares; of a likelihood, use one of {known}")
         mle = self.mle
         if mle is None:
-            return None, Refusal.MAXIMUM_NOT_SHOWN() if self.loglik is None else self.no_maximum
+            return None, Refusal.MAXIMUM_NOT_SHOWN() if self.loglik is None else no_maximum(len(self.classes))
         if choice.kind == "classical":
             return (None, not_frequencies(self.weighting)) if self.weighting else (mle.covariance, "")
         if choice.kind in {"HC1", "clustered"} and self.rows <= len(mle.independent):
             return None, Refusal.NO_FREEDOM(rows=self.rows, rank=len(mle.independent))
         return sandwich(mle, choice, self.rows, repeated=not self.weighting), ""
 
-    @property
-    def no_maximum(self) -> str:
-        """Why separated classes have no maximum likelihood estimate."""
-        return no_maximum(len(self.classes))
-
 
 def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float) -> InferenceTable:
     """Return the table of coefficients of a fit."""
     errors = fit.covariance(choice)
-    terms = [_term(fit, contrast, errors, choice.kind, level) for contrast in fit.contrasts]
+    terms = [_term(fit, contrast, errors, level) for contrast in fit.contrasts]
     return InferenceTable(
         model="softmax" if len(fit.classes) > 2 else "logistic",
         rows=fit.rows,
@@ -174,7 +161,7 @@ def each_class_table(tables: Sequence[InferenceTable], classes: Sequence[Any]) -
     return replace(tables[0], terms=terms, measures=tuple(measures), conventions=conventions, notes=notes)
 
 
-def _term(fit: LikelihoodFit, contrast: Contrast, errors: tuple[Floats | None, str], kind: str, level: float) -> Term:
+def _term(fit: LikelihoodFit, contrast: Contrast, errors: tuple[Floats | None, str], level: float) -> Term:
     reason, mle, (covariance, absent) = fit.estimability.reason(contrast), fit.mle, errors
     term = partial(Term, contrast.name, output=contrast.output)
     if reason or mle is None:
@@ -187,7 +174,7 @@ def _term(fit: LikelihoodFit, contrast: Contrast, errors: tuple[Floats | None, s
         return term(estimate, absent=absent)
     error = math.sqrt(variance(row, covariance))
     if error == 0.0:
-        return term(estimate, error, absent=Refusal.NO_VARIANCE(name=contrast.name, covariance=kind))
+        return term(estimate, error, absent=Refusal.NO_VARIANCE(name=contrast.name))
     return replace(wald_term(contrast.name, estimate, error, level), output=contrast.output)
 
 
@@ -262,7 +249,7 @@ def fit_measures(fit: LikelihoodFit) -> tuple[Measure, ...]:
             absent="" if tested else Refusal.NOTHING_TO_TEST(),
         ),
     )
-    known, reason = (8, "") if exists else (5, fit.no_maximum)
+    known, reason = (8, "") if exists else (5, no_maximum(len(fit.classes)))
     if fit.weighting or fit.loglik is None:
         known, reason = 0, not_frequencies(fit.weighting) if fit.weighting else Refusal.MAXIMUM_NOT_SHOWN()
     return (*measures[:known], *(Measure(measure.name, None, absent=reason) for measure in measures[known:]))
@@ -281,7 +268,4 @@ def likelihood_wald_test(fit: LikelihoodFit, choice: CovarianceChoice, names: Se
     if not all(mle.is_estimable(row) for row in rows):
         raise DataError(Refusal.NEARLY_DEPENDENT())
     labels = [c.name if c.output is None else f"{c.output}: {c.name}" for c in contrasts]
-    test = wald_test_of(labels, rows @ mle.maximum.coef, rows @ covariance @ rows.T, choice.kind)
-    if test is None:
-        raise DataError(singular_covariance(len(contrasts), choice.group_count))
-    return test
+    return wald_test_of(labels, rows @ mle.maximum.coef, rows @ covariance @ rows.T, choice)

@@ -181,7 +181,7 @@ def table_of(facts: LinearFacts, covariance: CoefficientCovariance, level: float
 
 
 def _terms(facts: LinearFacts, covariance: CoefficientCovariance, level: float) -> Iterator[Term]:
-    fit, kind, variances = facts.fit, covariance.choice.kind, np.diag(covariance.matrix)
+    fit, variances = facts.fit, np.diag(covariance.matrix)
     for index, name in enumerate(facts.names):
         estimate, error = float(fit.coef[index]), math.sqrt(max(float(variances[index]), 0.0))
         if not fit.estimable[index]:
@@ -189,7 +189,7 @@ def _terms(facts: LinearFacts, covariance: CoefficientCovariance, level: float) 
         elif covariance.objection:
             yield Term(name, estimate, absent=covariance.objection)
         elif error == 0.0:
-            yield Term(name, estimate, error, absent=Refusal.NO_VARIANCE(name=name, covariance=kind))
+            yield Term(name, estimate, error, absent=Refusal.NO_VARIANCE(name=name))
         else:
             yield wald_term(name, estimate, error, level, df=covariance.degrees_of_freedom)
 
@@ -237,12 +237,11 @@ def _overall_test(facts: LinearFacts, covariance: CoefficientCovariance) -> Meas
     objection = covariance.objection or (Refusal.NOTHING_TO_TEST() if k == 0 else "")
     if objection:
         return Measure("F", None, absent=objection)
-    if covariance.choice.kind == "classical":
-        value: float | None = max(facts.total - fit.rss, 0.0) / k / (fit.rss / df)
-    else:
-        value = None if covariance.overall is None else covariance.overall / k
-    if value is None:
-        return Measure("F", None, absent=singular_covariance(k, covariance.choice.group_count))
+    value = max(facts.total - fit.rss, 0.0) / k / (fit.rss / df)
+    if covariance.choice.kind != "classical":
+        if covariance.overall is None:
+            return Measure("F", None, absent=singular_covariance(k, covariance.choice.group_count))
+        value = covariance.overall / k
     return f_test("F", value, k, df)
 
 

@@ -380,7 +380,12 @@ def log_likelihood(
 
     Reference: McCullagh and Nelder, Generalized Linear Models (1989), chapter 4.
     """
-    problem = _problem(X, y, fit_intercept, sample_weight)
+    design = make_design(X, intercept=fit_intercept)
+    classes = find_classes(y, design.shape[0])
+    weights = checked_weights(sample_weight, design.shape[0])
+    problem = Problem(design, classes.codes, Softmax(), weights=weights)
+    if len(classes.values) == 2:
+        problem = Problem(design, classes.signs(), Logistic(), weights=weights)
     coef, wanted = np.asarray(w, dtype=np.float64), problem.zero_coef().T.shape
     if coef.shape != wanted or not np.isfinite(coef).all():
         layout = "an intercept and one coefficient" if fit_intercept else "one coefficient"
@@ -392,13 +397,3 @@ def log_likelihood(
     total, order = problem.total_weight, np.arange(coef.size).reshape(coef.T.shape).T.ravel()
     hessian = expansion.hessian[np.ix_(order, order)]
     return LikelihoodDerivatives(-total * expansion.value, -total * expansion.gradient.T, -total * hessian)
-
-
-def _problem(X: Any, y: Any, fit_intercept: bool, sample_weight: Any) -> Problem:
-    """Return the problem of the mean loss, whose total is minus the log-likelihood."""
-    design = make_design(X, intercept=fit_intercept)
-    classes = find_classes(y, design.shape[0])
-    weights = checked_weights(sample_weight, design.shape[0])
-    if len(classes.values) == 2:
-        return Problem(design, classes.signs(), Logistic(), weights=weights)
-    return Problem(design, classes.codes, Softmax(), weights=weights)

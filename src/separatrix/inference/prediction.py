@@ -25,7 +25,7 @@ from separatrix.arrays import Bools, Floats
 from separatrix.codec import Range, Shape
 from separatrix.design.base import Block, Design
 from separatrix.errors import DataError, require_choice
-from separatrix.inference.basis import OrthonormalBasis, squared_lengths, upper_factor
+from separatrix.inference.basis import OrthonormalBasis, squared_norms, upper_factor
 from separatrix.inference.eligibility import Refusal, combination
 from separatrix.inference.likelihood import LikelihoodFit
 from separatrix.inference.linear import LinearFacts
@@ -60,7 +60,7 @@ def probability_interval(fit: LikelihoodFit, covariance: Floats, design: Design,
     root[mle.independent] = upper_factor(covariance[np.ix_(mle.independent, mle.independent)])
     centred = design.centred(mle.centre) if len(mle.centre) else design
     score = centred.matvec(mle.maximum.coef)
-    ends = _ends(score, centred.gather(squared_lengths, root), normal_quantile(level))
+    ends = _ends(score, centred.gather(squared_norms, root), normal_quantile(level))
     return ProbabilityInterval(*(np.asarray(sigmoid(part)) for part in (score, *ends)))
 
 
@@ -90,7 +90,7 @@ def prediction_interval(
     aliases = zip(fit.aliased, fit.relations, strict=True)
     _refuse_broken(design, [{column: -1.0, **shares} for column, shares in aliases], ALIAS_ROUNDING)
     centred, transform = basis.transform(design)
-    spread = fit.rss / df * centred.gather(squared_lengths, transform)
+    spread = fit.rss / df * centred.gather(squared_norms, transform)
     noise = 0.0 if chosen == "confidence" else fit.rss / df / (1.0 if weights is None else weights)
     mean = design.matvec(fit.coef)
     return PredictionInterval(mean, np.sqrt(spread), *_ends(mean, spread + noise, student_quantile(level, df)))

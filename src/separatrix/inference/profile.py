@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ import numpy as np
 import scipy.special
 
 from separatrix.arrays import Floats
-from separatrix.certificates.bias_reduction import BiasReductionCertificate, JeffreysPoint, jeffreys_point
+from separatrix.certificates.bias_reduction import BiasReductionCertificate, jeffreys_point
 from separatrix.certificates.data import data_of
 from separatrix.errors import DataError, OptionError, SeparationError, counted
 from separatrix.fit.result import FitResult, Status, Trace
@@ -237,15 +237,7 @@ def fit_firth(problem: Problem, labels: tuple[Any, Any], *, level: float = 0.95)
         for row, name, error in zip(to_users, problem.design.names, errors, strict=True)
     )
     count_passes(problem, centred.design)
-    coef, passes = shift_intercept(maximum.coef, centre, -1.0), problem.design.passes - passes_before
-    result = _result(problem, maximum, point, coef, labels)
-    return FirthFit(replace(result, passes=passes, seconds=time.perf_counter() - start_time), intervals, level)
-
-
-def _result(
-    problem: Problem, maximum: Maximum, point: JeffreysPoint, coef: Floats, labels: tuple[Any, Any]
-) -> FitResult:
-    virtual = int(problem.design.virtual)
+    coef, virtual = shift_intercept(maximum.coef, centre, -1.0), int(problem.design.virtual)
     certificate = BiasReductionCertificate(
         data=data_of(problem.design, labels, problem.y, weights=problem.weights is not None),
         coef=coef,
@@ -255,19 +247,20 @@ def _result(
     )
     converged = point.distance <= max(DECREMENT_TOLERANCE, 1e-14 * abs(point.penalised))
     outcome = "converged" if converged else "stopped before it was done"
-    return FitResult(
+    result = FitResult(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=Status.CONVERGED if converged else Status.STALLED,
         message=f"bias-reduced (Firth): {outcome} after {counted(len(maximum.logliks) - 1, 'step')}",
         objective=-point.penalised,
-        passes=0.0,
-        seconds=0.0,
+        passes=problem.design.passes - passes_before,
+        seconds=time.perf_counter() - start_time,
         certificate=certificate,
         trace=Trace({"penalised_loglik": np.asarray(maximum.logliks)}),
         facts={"loglik": point.loglik, "penalised_loglik": point.penalised, "rows": problem.design.shape[0]},
         provenance={"names": list(problem.design.names), "solver": "Newton on Firth's penalised likelihood"},
     )
+    return FirthFit(result, intervals, level)
 
 
 def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weighting: str = "") -> InferenceTable:

@@ -2,6 +2,7 @@
 
 A scan by tokens: strings, templates (and the code inside them), regular expressions, comments. A slash begins a regular
 expression unless it follows a value. Names are not changed, and line breaks stay where they may end a statement.
+`const` becomes `let`: programs that assign to no constant run the same.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def squeeze(code: str) -> str:
             depths = [*(depths[:-1] if resumes else depths), *([0] if match[1] == "${" else [])]
         elif depths and text in {"{", "}"}:
             depths[-1] += 1 if text == "{" else -1
-        text = code[place : match.end()]
+        text = "let" if text == "const" else code[place : match.end()]
         kept = _kept(gap, before[-1], text[0])
         out += [kept, text] if kept else [text]
         place, gap = match.end(), ""

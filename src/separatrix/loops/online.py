@@ -180,24 +180,17 @@ def write_log(log: Log, i: int, score: float, visit: int, update: int, weights: 
 
 
 @loop
-def count_wrong(scores: Any, y: Any, tie: int, margin: float, give_up_at: int) -> int:
-    """Count the scores that are mistakes, up to `give_up_at`."""
-    wrong = 0
-    for i in range(y.size):
-        if is_mistake(scores[i], y[i], tie, margin):
-            wrong += 1
-            if wrong >= give_up_at:
-                break
-    return wrong
-
-
-@loop
 def fill_dual_pocket(scores: Any, y: Any, rule: Rule, weights: OnlineWeights, counters: Any) -> None:
     """Put the coefficients in the pocket if their streak is a record and they make fewer mistakes on all rows."""
     if counters[STREAK] > counters[POCKET_RUN]:
         counters[POCKET_RUN] = counters[STREAK]
-        wrong = count_wrong(scores, y, rule.tie, 0.0, counters[POCKET_MISTAKES])
-        fill_if_fewer(wrong, weights, counters)
+        mistakes = 0
+        for i in range(y.size):
+            if is_mistake(scores[i], y[i], rule.tie, 0.0):
+                mistakes += 1
+                if mistakes >= counters[POCKET_MISTAKES]:
+                    return
+        fill_if_fewer(mistakes, weights, counters)
 
 
 @loop

@@ -13,16 +13,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.design.build import as_array
+from separatrix.design.build import as_array, column_names
 from separatrix.design.encode.columns import NumberEncoding
 from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import DataError, ModelFileError, OptionError
 from separatrix.families.base import Fitted
 from separatrix.families.options import Options
-from separatrix.model.decision_rule import expansion_of
-from separatrix.model.record import Model, build_model, describe_arrays
+from separatrix.model.predictions import expansion_of
+from separatrix.model.record import Model, build_model, versions
 from separatrix.model.target import LabelledRows, labelled_rows, open_rows
 from separatrix.tables.table import TRUTH_VALUES, Column, Table, TableSource, category_column, unique_names
 
@@ -55,39 +54,33 @@ def is_formula(model: Any) -> bool:
 
 
 def _adopted(estimator: Any, target: str) -> Model:
-    fitted = _fit_of(estimator)
-    expansion = expansion_of(fitted)
-    width = fitted.coef.shape[1] if expansion is None else expansion.machines[0].vectors.shape[1]
-    names = _column_names(estimator, int(width))
-    columns = tuple(NumberEncoding(name, 0.0, False, f"{name!r} is a number") for name in names)
-    sparse = expansion is not None and any(hasattr(machine.vectors, "indptr") for machine in expansion.machines)
-    encoding = Encoding(columns, missing="error", sparse=sparse)
-    model = build_model(fitted, encoding, free_name(target, names), describe_arrays(ARRAYS, names, estimator.n_rows_))
-    threshold = getattr(estimator, "threshold", model.rule.threshold)
-    return replace(model, rule=replace(model.rule, threshold=threshold))
-
-
-def _fit_of(estimator: Any) -> Fitted:
+    """Return a fitted estimator as a model of its columns; an OptionError if a map made these."""
     fitted = getattr(estimator, "fitted_", None)  # an estimator before its fit has none
-    if isinstance(fitted, Fitted):
-        return fitted
-    if isinstance(estimator, Options) or isinstance(getattr(estimator, "estimator", None), Options):
-        raise OptionError(f"{type(estimator).__name__} is not fitted; call its fit(X, y) first")
-    raise OptionError(
-        f"a {type(estimator).__name__} is no model; give what sx.train or sx.load_model returned, a fitted estimator of"
-        " separatrix, or a model of sx.from_formula"
-    )
-
-
-def _column_names(estimator: Any, width: int) -> tuple[str, ...]:
-    """Return the names of the columns of a fit; an OptionError if a map made these."""
-    known, count = getattr(estimator, "feature_names_in_", None), int(estimator.n_features_in_)
+    if not isinstance(fitted, Fitted):
+        if isinstance(estimator, Options) or isinstance(getattr(estimator, "estimator", None), Options):
+            raise OptionError(f"{type(estimator).__name__} is not fitted; call its fit(X, y) first")
+        raise OptionError(
+            f"a {type(estimator).__name__} is no model; give what sx.train or sx.load_model returned, a fitted"
+            " estimator of separatrix, or a model of sx.from_formula"
+        )
+    expansion, known = expansion_of(fitted), getattr(estimator, "feature_names_in_", None)
+    count, width = int(estimator.n_features_in_), fitted.coef.shape[1]
+    if expansion is not None:
+        width = expansion.machines[0].vectors.shape[1]
     if width != count:
         raise OptionError(
             f"the fit is of {width} columns that a map makes of {count}, and a model has no maps; fit the matrix that"
             " the map makes"
         )
-    return numbered_columns(count) if known is None else unique_names(map(str, known))
+    names = column_names(count) if known is None else unique_names(map(str, known))
+    columns = tuple(NumberEncoding(name, 0.0, False, f"{name!r} is a number") for name in names)
+    sparse = expansion is not None and any(hasattr(machine.vectors, "indptr") for machine in expansion.machines)
+    encoding = Encoding(columns, missing="error", sparse=sparse)
+    described = [{"name": name, "kind": "number", "format": ""} for name in names]
+    data = {"source": ARRAYS, "rows": estimator.n_rows_, "columns": described, "versions": versions()}
+    model = build_model(fitted, encoding, free_name(target, names), data)
+    threshold = getattr(estimator, "threshold", model.rule.threshold)
+    return replace(model, rule=replace(model.rule, threshold=threshold))
 
 
 @contextmanager
@@ -134,13 +127,20 @@ def array_table(X: Any, y: Any, target: str = TARGET, names: tuple[str, ...] | N
     labels, frame_names = np.asarray(y), getattr(X, "columns", None)
     if matrix.ndim != 2 or labels.shape != matrix.shape[:1]:
         raise DataError(f"X has shape {matrix.shape} and y {labels.shape}; give (n, p) and (n,)")
-    default = numbered_columns(matrix.shape[1]) if names is None or len(names) != matrix.shape[1] else names
+    default = column_names(matrix.shape[1]) if names is None or len(names) != matrix.shape[1] else names
     own = default if frame_names is None else unique_names(map(str, frame_names))
     if names is not None and own != names:
         raise DataError(f"X has the columns {list(own[:5])}; the fit was of {len(names)}, {list(names[:5])}")
     name = free_name(target, own)
-    numbers = (Column(each, "number", column) for each, column in zip(own, matrix.T, strict=True))
-    return Table((*numbers, _target_column(name, labels)), ARRAYS, name)
+    labels = np.asarray(labels.tolist()) if labels.dtype.kind == "O" else labels
+    if labels.dtype.kind == "b":
+        column = Column(name, "boolean", labels.astype(np.float64), TRUTH_VALUES)
+    elif labels.dtype.kind in "iuf":
+        column = Column(name, "number", labels.astype(np.float64))
+    else:
+        column = category_column(name, map(str, labels.tolist()))
+    numbers = (Column(each, "number", values) for each, values in zip(own, matrix.T, strict=True))
+    return Table((*numbers, column), ARRAYS, name)
 
 
 def free_name(target: str, names: tuple[str, ...]) -> str:
@@ -148,17 +148,3 @@ def free_name(target: str, names: tuple[str, ...]) -> str:
     if target not in names:
         return target
     return "target" if "target" not in names else unique_names((*names, "target"))[-1]
-
-
-def numbered_columns(count: int) -> tuple[str, ...]:
-    """Return the names of columns that have none: x1, x2, …"""
-    return tuple(f"x{place + 1}" for place in range(count))
-
-
-def _target_column(name: str, y: NDArray[Any]) -> Column:
-    labels = np.asarray(y.tolist()) if y.dtype.kind == "O" else y
-    if labels.dtype.kind == "b":
-        return Column(name, "boolean", labels.astype(np.float64), TRUTH_VALUES)
-    if labels.dtype.kind in "iuf":
-        return Column(name, "number", labels.astype(np.float64))
-    return category_column(name, map(str, labels.tolist()))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, PartsCertificate, Verification
-from separatrix.certificates.data import MatchedRows, match
+from separatrix.certificates.data import MatchedRows, in_order, match
 from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.mistakes import KernelMistakesCertificate
 from separatrix.certificates.optimality import KernelOptimalityCertificate
@@ -30,7 +30,7 @@ from separatrix.design.kernel_matrix import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel
 from separatrix.errors import OptionError, counted
 from separatrix.model.adopt import arrays_of, as_model, open_for, rows_of, table_model
-from separatrix.model.decision_rule import KernelExpansion
+from separatrix.model.predictions import KernelExpansion
 from separatrix.model.record import Model, data_digest
 from separatrix.model.storage import Storage
 from separatrix.tables.table import TableSource
@@ -272,7 +272,7 @@ class CertifiedFunction(NamedTuple):
 
 def check_kernel(model: KernelExpansion, certificate: Certificate, data: CertifiedRows, keep: Any) -> Check | str:
     """Check that the scores of a model are those of the certified functions; if they are not comparable, return why."""
-    rows = by_rows(as_array(data.X))
+    rows = by_rows(as_array(in_order(data.X, certificate.data)))
     functions = list(_functions(certificate, match(certificate.data, data.X, data.y, data.weights)))
     used = np.column_stack([machine.scores(rows) for machine in model.machines])
     if len(functions) != used.shape[1]:

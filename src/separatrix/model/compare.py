@@ -32,7 +32,7 @@ from separatrix.families.options import (
 )
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
-from separatrix.model.decision_rule import linear_scores
+from separatrix.model.predictions import linear_scores
 from separatrix.model.record import Model
 from separatrix.perceptron_rule import predicted_signs
 from separatrix.tables.table import Table
@@ -80,127 +80,91 @@ class FailedLearner(NamedTuple):
     reason: str
 
 
-class _Entry(NamedTuple):
-    learner: str
-    error: str
-    minimises: str
-    options: Options
-
-
 def compare_learners(
     rows: TrainingRows,
     *,
     intercept: bool = True,
     split: tuple[TrainingRows, TrainingRows] | None = None,
-    max_passes: int = MOST_PASSES,
     watch: Watch | None = None,
 ) -> tuple[list[LearnerRow], list[FailedLearner]]:
     """Fit each learner to rows of two classes and measure it; `split` is (rows to fit, held-out rows)."""
     compared, failed = [], []
-    for entry in _entries(intercept, max_passes):
+    for options, learner, error, minimises in _learners(intercept):
         try:
-            fit = _fit(entry, rows, watch)
-            held_out = None if split is None else _mistakes(_fit(entry, split[0], watch), split[1])
+            fit, scores = _fit(options, rows, rows, watch)
+            held_out = None if split is None else _mistakes(_fit(options, *split, watch)[1], split[1])
         except OverlapError:
-            failed.append(FailedLearner(entry.learner, "no halfspace separates the rows, which is proved"))
+            failed.append(FailedLearner(learner, "no halfspace separates the rows, which is proved"))
         except SeparatrixError as problem:
-            failed.append(FailedLearner(entry.learner, str(problem)))
+            failed.append(FailedLearner(learner, str(problem)))
         else:
-            compared.append(_learner_row(entry, fit, rows, held_out))
+            weights = dict(zip(rows.names or (), fit.coef[0].tolist(), strict=True))
+            constant, ending, mistakes = float(fit.intercept[0]), _ending(fit.result), _mistakes(scores, rows)
+            margin, means = _margin_and_losses(scores, rows, fit.coef)
+            row = learner, error, minimises, weights, constant, ending, mistakes, margin, means, held_out
+            compared.append(LearnerRow(*row))
     if not compared:
         raise DataError("; ".join(dict.fromkeys(each.reason for each in failed)))
     return compared, failed
 
 
-def _entries(intercept: bool, max_passes: int) -> Iterator[_Entry]:
-    perceptron = PerceptronOptions(keep="best", max_passes=max_passes, fit_intercept=intercept)
-    yield _Entry("perceptron", "sign(s) − y", "max(0, −y·s)", perceptron)
-    yield _Entry("LMS", "s − y", "(s − y)²/2", LinearOptions(fit_intercept=intercept))
-    yield _Entry("logistic", "σ(s) − (y + 1)/2", "ln(1 + e^(−y·s))", LogisticOptions(fit_intercept=intercept))
+def _learners(intercept: bool) -> Iterator[tuple[Options, str, str, str]]:
+    """Yield the options of each learner, its name, its error and its objective."""
+    perceptron = PerceptronOptions(keep="best", max_passes=MOST_PASSES, fit_intercept=intercept)
+    yield perceptron, "perceptron", "sign(s) − y", "max(0, −y·s)"
+    yield LinearOptions(fit_intercept=intercept), "LMS", "s − y", "(s − y)²/2"
+    yield LogisticOptions(fit_intercept=intercept), "logistic", "σ(s) − (y + 1)/2", "ln(1 + e^(−y·s))"
     svm = SVMOptions(scaling="spread", fit_intercept=intercept)
-    yield _Entry("SVM", "−y where y·s < 1", "max(0, 1 − y·s) + ‖w‖²/2n", svm)
+    yield svm, "SVM", "−y where y·s < 1", "max(0, 1 − y·s) + ‖w‖²/2n"
     widest = MaxMarginOptions(fit_intercept=intercept)
-    yield _Entry("widest margin", "none: all rows at once", "‖w‖ with every y·s ≥ 1", widest)
+    yield widest, "widest margin", "none: all rows at once", "‖w‖ with every y·s ≥ 1"
     if intercept:
-        yield _Entry("generative", "none: closed form", "−ln p(x, y), Gaussian", GenerativeOptions())
+        yield GenerativeOptions(), "generative", "none: closed form", "−ln p(x, y), Gaussian"
 
 
-def _fit(entry: _Entry, rows: TrainingRows, watch: Watch | None) -> Fitted:
-    """Fit rows by the family of an entry; a regression fits the signs ±1."""
-    if "classification" not in entry.options.tasks:
-        rows = replace(rows, y=_signs(rows), classes=None)
-    fitted: Fitted = fit_family(rows, entry.options.checked(), watch)
-    return fitted
+def _fit(options: Options, rows: TrainingRows, scored: TrainingRows, watch: Watch | None) -> tuple[Fitted, Floats]:
+    """Fit rows, and return the scores of others; a regression fits the signs ±1."""
+    if "classification" not in options.tasks:
+        rows = replace(rows, y=rows.class_targets.signs(), classes=None)
+    fit = fit_family(rows, options.checked(), watch)
+    return fit, linear_scores(scored.X, fit.coef, fit.intercept)[:, 0]
 
 
-def _signs(rows: TrainingRows) -> Floats:
-    assert rows.classes is not None  # two classes are compared
-    return rows.classes.signs()
-
-
-def _scores(fit: Fitted, rows: TrainingRows) -> Floats:
-    return linear_scores(rows.X, fit.coef, fit.intercept)[:, 0]
-
-
-def _mistakes(fit: Fitted, rows: TrainingRows) -> int:
-    return int(np.sum(predicted_signs(_scores(fit, rows), "positive") != _signs(rows)))
-
-
-def _learner_row(entry: _Entry, fit: Fitted, rows: TrainingRows, held_out: int | None) -> LearnerRow:
-    scores, signs = _scores(fit, rows), _signs(rows)
-    names = rows.names or ()
-    return LearnerRow(
-        *entry[:3],
-        dict(zip(names, fit.coef[0].tolist(), strict=True)),
-        float(fit.intercept[0]),
-        _ending(fit.result),
-        _mistakes(fit, rows),
-        _margin(scores, signs, fit.coef),
-        _losses(scores, signs),
-        held_out,
-    )
+def _mistakes(scores: Floats, rows: TrainingRows) -> int:
+    return int(np.sum(predicted_signs(scores, "positive") != rows.class_targets.signs()))
 
 
 def model_row(name: str, model: Model, table: Table, rows: TrainingRows, kept: Bools) -> LearnerRow:
     """Measure a model of two classes by its own coefficients; `kept` are the rows of the table that `rows` are."""
-    labels, signs = rows.labels, _signs(rows)
+    labels = rows.labels
     if model.classes is None or len(labels) != 2 or set(model.classes) != set(labels):
         classes = "numbers" if model.classes is None else f"the classes {list(model.classes)}"
         raise OptionError(f"{name} is of {classes}; compare models of the two classes {list(labels)}")
     predictions = model.predict(table, intervals=False).take(np.flatnonzero(kept))
     flip = 1.0 if model.classes[1] == labels[1] else -1.0
-    coef = [] if model.kernel is not None else (flip * model.coef[0]).tolist()
-    return LearnerRow(
-        name,
-        "as fitted",
-        FAMILIES[model.estimator].title if model.estimator in FAMILIES else model.estimator,
-        dict(zip(model.encoding.feature_names if coef else (), coef, strict=True)),
-        None if model.kernel is not None else flip * float(model.intercept[0]),
-        _model_ending(model),
-        int(np.sum((predictions.labels == labels[1]) != (signs > 0.0))),
-        _margin(flip * predictions.scores, signs, model.coef),
-        _losses(flip * predictions.scores, signs),
-    )
+    title = FAMILIES[model.estimator].title if model.estimator in FAMILIES else model.estimator
+    weights: dict[str, float] = {}
+    if model.kernel is None:
+        weights = dict(zip(model.encoding.feature_names, (flip * model.coef[0]).tolist(), strict=True))
+    constant = None if model.kernel is not None else flip * float(model.intercept[0])
+    if model.fitted is None:
+        verdict = (model.certificate or {}).get("verdict", "—")
+        ending = FitEnding(model.status, model.message, verdict, model.claim)
+    else:
+        ending = _ending(model.fitted.result)
+    mistakes = int(np.sum((predictions.labels == labels[1]) != (rows.class_targets.codes == 1)))
+    margin, means = _margin_and_losses(flip * predictions.scores, rows, model.coef)
+    return LearnerRow(name, "as fitted", title, weights, constant, ending, mistakes, margin, means)
 
 
-def _margin(scores: Floats, signs: Floats, coef: Floats) -> float | None:
-    """Return the least distance to the boundary, None if a row is misclassified or distances are not known."""
+def _margin_and_losses(scores: Floats, rows: TrainingRows, coef: Floats) -> tuple[float | None, dict[str, float]]:
+    """Return the least distance to the boundary, None if a row is misclassified or it is not known, and the losses."""
+    signs, known = rows.class_targets.signs(), {loss.name: loss for loss in losses.ALL}
     smallest, length = float((signs * scores).min()), float(np.linalg.norm(coef))
-    return smallest / length if smallest > 0.0 and length > 0.0 else None
-
-
-def _losses(scores: Floats, signs: Floats) -> dict[str, float]:
-    known = {loss.name: loss for loss in losses.ALL}
-    return {name: float(np.mean(known[name].value(scores, signs))) for name in LOSSES}
+    margin = smallest / length if smallest > 0.0 and length > 0.0 else None
+    return margin, {name: float(np.mean(known[name].value(scores, signs))) for name in LOSSES}
 
 
 def _ending(result: FitResult) -> FitEnding:
-    evidence = result.certificate
-    cost = float(result.passes), float(result.seconds)
+    evidence, cost = result.certificate, (float(result.passes), float(result.seconds))
     return FitEnding(result.status.value, result.message, evidence.verdict, evidence.claim, *cost)
-
-
-def _model_ending(model: Model) -> FitEnding:
-    if model.fitted is not None:
-        return _ending(model.fitted.result)
-    return FitEnding(model.status, model.message, (model.certificate or {}).get("verdict", "—"), model.claim)

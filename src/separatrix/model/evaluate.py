@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.arrays import Indices
 from separatrix.errors import OptionError
 from separatrix.inference.evaluation import (
     ClassifierEvaluation,
@@ -47,8 +46,7 @@ def evaluate(model: Any, X: Any, y: Any = None, weights: Any = None, *, level: f
     """
     own = table_model(model)
     if own is None:
-        rows, targets = arrays_of(model, X, y)
-        return _evaluate_estimator(model.model if is_formula(model) else model, rows, targets, weights, level)
+        return _evaluate_estimator(model.model if is_formula(model) else model, *arrays_of(model, X, y), weights, level)
     if weights is not None:
         raise OptionError("weights are for arrays; a table has them in a column")
     with open_for(own, X, y) as source:
@@ -72,8 +70,12 @@ def evaluate_predictions(
     predictions: Predictions, target: Target, *, seed: int = 0, level: float = LEVEL
 ) -> Evaluation:
     """Return how well predictions fit the target of their rows, on a random sample if there are very many."""
-    rows, y, weights, used = _evaluated_rows(predictions, seed), target.y, target.weights, predictions
-    if rows is not None:
+    y, weights, used = target.y, target.weights, predictions
+    if used.left_out or is_sampled(used):
+        rows = np.flatnonzero(used.kept)
+        if is_sampled(used):
+            drawn = np.random.default_rng(seed).choice(len(rows), MOST_EVALUATED, replace=False, shuffle=False)
+            rows = rows[np.sort(drawn)]
         y, weights, used = y[rows], None if weights is None else weights[rows], used.take(rows)
     if used.classes is None:
         return evaluate_regressor(y, used.scores, weights, level=level)
@@ -86,11 +88,6 @@ def predict_source(model: Model, source: TableSource) -> Predictions:
     return join_predictions([model.predict(block, intervals=False) for block in source.blocks()])
 
 
-def _evaluated_rows(predictions: Predictions, seed: int) -> Indices | None:
-    """Return the rows to evaluate on, in order: those with a prediction, or a sample of them; None for all rows."""
-    predicted = None if predictions.kept is None else np.flatnonzero(predictions.kept)
-    count = len(predictions) if predicted is None else len(predicted)
-    if count <= MOST_EVALUATED:
-        return predicted
-    drawn = np.sort(np.random.default_rng(seed).choice(count, MOST_EVALUATED, replace=False, shuffle=False))
-    return drawn if predicted is None else predicted[drawn]
+def is_sampled(predictions: Predictions) -> bool:
+    """Return whether there are so many predictions that a sample of them is evaluated."""
+    return len(predictions) - predictions.left_out > MOST_EVALUATED

@@ -18,16 +18,15 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.codec import Items, Range, Shape, parse_json, plain, read, read_bytes, write, wrong
+from separatrix.codec import Items, Range, Shape, parse_json, plain, read, read_bytes, read_object, write, wrong
 from separatrix.design.encode.encoding import AnyColumn, Encoding, Missing, Omitted
 from separatrix.errors import ModelFileError
-from separatrix.families.options import Task
+from separatrix.families.options import FAMILIES, Task
 from separatrix.files import write_atomically
 from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import InferenceTable
 from separatrix.model.adopt import as_model
-from separatrix.model.decision_rule import DecisionRule, KernelExpansion
-from separatrix.model.predictions import Label
+from separatrix.model.predictions import DecisionRule, KernelExpansion, Label
 from separatrix.model.record import Model
 from separatrix.tables.table import ColumnKind
 
@@ -91,22 +90,10 @@ class ModelFile:
     checksum: str | None = field(default=None, metadata=OPTIONAL)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "features", self.full_encoding.feature_names)
-
-    @property
-    def full_encoding(self) -> Encoding:
-        """The encoding with its columns."""
-        return Encoding(self.columns, **vars(self.encoding))
+        object.__setattr__(self, "features", Encoding(self.columns).feature_names)
 
     def model(self) -> Model:
         """Return the model; a ValueError says which parts do not belong together."""
-        self._check()
-        values = {name: getattr(self, name) for name in SHARED}
-        values["coef"] = self.coef if len(self.coef) else np.empty((0, len(self.features)))
-        values["kernel"] = self.kernel.as_sparse() if self.kernel and self.encoding.sparse else self.kernel
-        return Model(encoding=self.full_encoding, **values)
-
-    def _check(self) -> None:
         classes, width, link = self.classes or (), len(self.features), self.rule.link
         if (self.classes is None) != (self.task == "regression"):
             raise ValueError(f"classes are {json.dumps(self.classes)}, which a {self.task} cannot have")
@@ -118,8 +105,16 @@ class ModelFile:
         if matrix is not None and (len(matrix) != width + 1 or (np.diag(matrix) < 0.0).any()):
             raise ValueError(f"covariance.matrix is no covariance of {width + 1} coefficients")
         read(tuple[SourceColumn, ...], self.data.get("columns", ()), "data.columns")
-        for key in () if self.certificate is None else ("kind", "verdict", "claim"):
-            read(str, self.certificate.get(key), f"certificate.{key}")
+        if self.estimator in FAMILIES:
+            given = {key: value for key, value in self.options.items() if key != "scales"}
+            read_object(FAMILIES[self.estimator], given, given, "options")
+        if self.certificate is not None:
+            for key in ("kind", "verdict", "claim"):
+                read(str, self.certificate.get(key), f"certificate.{key}")
+        values = {name: getattr(self, name) for name in SHARED}
+        values["coef"] = self.coef if len(self.coef) else np.empty((0, width))
+        values["kernel"] = self.kernel.as_sparse() if self.kernel and self.encoding.sparse else self.kernel
+        return Model(encoding=Encoding(self.columns, **vars(self.encoding)), **values)
 
 
 SHARED = tuple(each.name for each in fields(Model) if each.name not in {"encoding", "fitted"})
@@ -144,20 +139,13 @@ def load_model(path: str | Path) -> Model:
     try:
         data = parse_json(content)
         model = model_from_dict(data)  # first, since its errors name the place
-        _require_checksum(content, data)
+        checksum = str(data.get("checksum", "")).encode()  # a file without one is accepted
+        head, _, tail = content.rpartition(checksum or UNSET.encode())
+        if "checksum" in data and sha256(head + UNSET.encode() + tail).hexdigest().encode() != checksum:
+            raise ModelFileError("its checksum is another, so it was damaged or altered since it was written")
     except ModelFileError as problem:
         raise ModelFileError(f"{path}: {problem}; is it a model that `separatrix fit --out` wrote?") from None
     return model
-
-
-def _require_checksum(content: bytes, data: Mapping[str, Any]) -> None:
-    """Raise a ModelFileError if a file does not match its checksum; a file without one is accepted."""
-    if "checksum" not in data:
-        return
-    checksum = str(data["checksum"]).encode()
-    head, _, tail = content.rpartition(checksum or UNSET.encode())
-    if sha256(head + UNSET.encode() + tail).hexdigest().encode() != checksum:
-        raise ModelFileError("its checksum is another, so it was damaged or altered since it was written")
 
 
 def model_to_dict(model: Model) -> dict[str, Any]:
@@ -169,16 +157,6 @@ def model_to_dict(model: Model) -> dict[str, Any]:
 
 def model_from_dict(data: Any) -> Model:
     """Return the model of a `model_to_dict` result; a ModelFileError names the place of a fault."""
-    _require_format(data)
-    file: ModelFile = read(ModelFile, data)
-    try:
-        return file.model()
-    except ValueError as problem:
-        raise ModelFileError(str(problem)) from None
-
-
-def _require_format(data: Any) -> None:
-    """Raise a ModelFileError for content that is no object, or in a format of a later release."""
     if not isinstance(data, Mapping):
         raise wrong(data, "an object")
     version = read(Annotated[int, Range(1)], data.get("format"), "format")
@@ -186,6 +164,11 @@ def _require_format(data: Any) -> None:
         raise ModelFileError(
             f"its format is {version}, and this release reads formats up to {FORMAT}; install a newer separatrix"
         )
+    file: ModelFile = read(ModelFile, data)
+    try:
+        return file.model()
+    except ValueError as problem:
+        raise ModelFileError(str(problem)) from None
 
 
 def inference_table(summary: Mapping[str, Any]) -> InferenceTable | None:

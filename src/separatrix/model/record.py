@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +23,19 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import Certificate, certificate_from_dict
-from separatrix.design.encode.columns import BooleanEncoding, CategoryEncoding
+from separatrix.design.encode.base import ColumnReport, add_reports
+from separatrix.design.encode.columns import BooleanEncoding, CategoryEncoding, iso_date
 from separatrix.design.encode.encoding import Encoded, Encoding
-from separatrix.design.storage import RowStorage, as_storage
+from separatrix.design.storage import as_storage
 from separatrix.errors import CertificateError, DataError, OptionError, did_you_mean
 from separatrix.families.base import Fitted
 from separatrix.families.options import Task
 from separatrix.inference.prediction import Covariance, Intervals, covariance_intervals
-from separatrix.model.decision_rule import DecisionRule, KernelExpansion, expansion_of, linear_scores
-from separatrix.model.predictions import Label, Predictions
+from separatrix.model.predictions import DecisionRule, KernelExpansion, Label, Predictions, expansion_of, linear_scores
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import read_table
-from separatrix.tables.table import ColumnKind, Table, TableSource
+from separatrix.tables.table import BLOCK_ROWS, Column, ColumnKind, Table, TableSource
+from separatrix.tables.write import write_columns
 
 BLOCK = 2**16  # labels hashed at a time
 LEVEL = 0.95  # of intervals
@@ -138,19 +141,20 @@ class Model:
 
     def predict_encoded(self, encoded: Encoded, *, intervals: bool = True, level: float = LEVEL) -> Predictions:
         """Return the predictions for encoded rows."""
+        X, bounds = encoded.X, None
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = self._scores(encoded.X)
-            bounds = self._intervals(encoded.X, scores[:, 0], level) if intervals else None
-        flat, kept = scores[:, 0] if scores.shape[1] == 1 else scores, None
-        if not encoded.kept.all():
-            kept, flat = encoded.kept, _spread(flat, encoded.kept)
-            bounds = None if bounds is None else Intervals(*(_spread(bound, encoded.kept) for bound in bounds))
+            if self.kernel is None:
+                scores = linear_scores(X, self.coef, self.intercept)
+            else:
+                scores = self.kernel.scores(X, len(self.classes or ()))
+            if intervals and self.covariance is not None and len(self.coef) == 1:
+                link = self.rule.link if self.classes else "none"
+                bounds = covariance_intervals(self.covariance, X, scores[:, 0], level, link=link)
+        flat, kept = scores[:, 0] if scores.shape[1] == 1 else scores, encoded.kept
+        if not kept.all():
+            flat = _spread(flat, kept)
+            bounds = None if bounds is None else Intervals(*(_spread(bound, kept) for bound in bounds))
         return Predictions(self.classes, flat, self.rule, self.coef, bounds, encoded.reports, kept)
-
-    def _scores(self, X: Any) -> Floats:
-        if self.kernel is None:
-            return linear_scores(X, self.coef, self.intercept)
-        return self.kernel.scores(X, len(self.classes or ()))
 
     def _refuse_absent(self, table: Table) -> None:
         parts = zip(self.encoding.columns, self.encoding.places, strict=True)
@@ -163,11 +167,6 @@ class Model:
                 " count as missing in every row: --allow-absent, allow_absent=True"
                 f"{did_you_mean(absent[0], table.names)}"
             )
-
-    def _intervals(self, X: Any, scores: Floats, level: float) -> Intervals | None:
-        if self.covariance is None or len(self.coef) != 1:
-            return None
-        return covariance_intervals(self.covariance, X, scores, level, link=self.rule.link if self.classes else "none")
 
 
 def build_model(fitted: Fitted, encoding: Encoding, target: str, data: Mapping[str, Any] | None = None) -> Model:
@@ -225,6 +224,68 @@ def _spread(values: Any, kept: Bools) -> Any:
     return result
 
 
+# Files of predictions, written in blocks; memory: one block
+
+
+@dataclass
+class PredictionRun:
+    """Counts of a run: rows, rows without a prediction, rows per label, and irregular cells by column."""
+
+    rows: int = 0
+    left_out: int = 0
+    labels: Counter[Label] = field(default_factory=Counter)
+    reports: tuple[ColumnReport, ...] | None = None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The irregularities of the table, as sentences."""
+        return tuple(sentence for report in self.reports or () for sentence in report.sentences)
+
+
+def write_predictions(
+    model: Model,
+    source: TableSource,
+    path: str | Path,
+    *,
+    keep: Sequence[str] = (),
+    allow_absent: bool = False,
+    rows: int = BLOCK_ROWS,
+) -> PredictionRun:
+    """Write a model's predictions of a table to a csv, tsv, Parquet or JSON lines file, completely or not at all.
+
+    The table's columns in `keep` come first. Open the table with the model's `kinds`, `levels` and `formats`.
+    """
+    run = PredictionRun()
+
+    def columns(block: Table) -> dict[str, NDArray[Any]]:
+        predictions = model.predict(block, allow_absent=allow_absent)
+        run.rows += len(predictions)
+        run.left_out += predictions.left_out
+        run.labels.update(predictions.label_counts())
+        run.reports = add_reports(run.reports, predictions.reports)
+        results = predictions.columns()
+        if clashes := [name for name in keep if name in results]:
+            raise OptionError(f"column {clashes[0]!r} has the name of a result; do not keep it, or rename it")
+        return {**{name: _cells(block.column(name)) for name in keep}, **results}
+
+    blocks = map(columns, source.blocks(rows))
+    first = next(blocks)
+    types: dict[str, type] = dict.fromkeys(first, float)
+    types |= {name: str if first[name].dtype == object else float for name in keep}
+    labels = {type(label) for label in model.classes or (0.0,)}
+    types["prediction"] = labels.pop() if len(labels) == 1 else str
+    write_columns(path, chain([first], blocks), types)
+    return run
+
+
+def _cells(column: Column) -> NDArray[Any]:
+    """Return a column's cells as they are written: strings, numbers, dates in ISO 8601."""
+    if column.kind == "date":
+        dates = [None if np.isnan(days) else iso_date(days) for days in column.values.tolist()]
+        return np.asarray(dates, dtype=object)
+    return column.words() if column.kind in {"text", "id"} or column.levels else column.values
+
+
 # Provenance: the table, its columns and kinds, a digest of the encoded rows, versions and the seed
 
 
@@ -241,22 +302,25 @@ def describe_data(
         "target": columns[target],
         "notes": list(source.notes),
         "sha256": data_digest(X, y),
-        "versions": _versions(),
+        "versions": versions(),
         "seed": seed,
     }
 
 
-def describe_arrays(source: str, names: Sequence[str], rows: int) -> dict[str, Any]:
-    """Return the `data` entry of a model that was fitted to arrays, without a digest of them."""
-    columns = [{"name": name, "kind": "number", "format": ""} for name in names]
-    return {"source": source, "rows": rows, "columns": columns, "versions": _versions()}
-
-
 def data_digest(X: Any, y: NDArray[Any]) -> str:
-    """Return the SHA-256 of a matrix (dense, CSR or on disk) and a target, in hexadecimal."""
-    digest = hashlib.sha256(f"{X.shape[0]} {X.shape[1]}".encode())
-    for part in _parts(as_storage(X)):
-        digest.update(part)
+    """Return the SHA-256 of a matrix (dense, CSR or on disk) and a target, in hexadecimal.
+
+    A dense matrix has its entries by row; a sparse one the row starts, the column indices, the entries.
+    """
+    digest, rows = hashlib.sha256(f"{X.shape[0]} {X.shape[1]}".encode()), as_storage(X)
+    if rows.sparse:
+        digest.update(_bytes(rows.starts, "<i8"))
+        for part, kind in (("indices", "<i8"), ("data", "<f8")):
+            for _, block in rows.blocks():
+                digest.update(_bytes(getattr(block, part), kind))
+    else:
+        for _, block in rows.blocks():
+            digest.update(_bytes(block, "<f8"))
     if y.dtype.kind in "OUS":
         for start in range(0, len(y), BLOCK):
             labels = "\0".join(map(str, y[start : start + BLOCK].tolist()))
@@ -266,22 +330,13 @@ def data_digest(X: Any, y: NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
-def _parts(rows: RowStorage) -> Iterator[memoryview]:
-    """Yield the entries by row; for sparse rows the row starts, the column indices, the entries."""
-    if not rows.sparse:
-        yield from (_bytes(block, "<f8") for _, block in rows.blocks())
-        return
-    yield _bytes(rows.starts, "<i8")
-    yield from (_bytes(block.indices, "<i8") for _, block in rows.blocks())
-    yield from (_bytes(block.data, "<f8") for _, block in rows.blocks())
-
-
 def _bytes(numbers: NDArray[Any], kind: str) -> memoryview:
     """Return numbers as bytes in row order, the same on every machine."""
     return np.ascontiguousarray(numbers, dtype=kind).reshape(-1).view(np.uint8).data
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions that a fit was made with."""
     return {
         "separatrix": metadata.version("separatrix"),
         "numpy": np.__version__,

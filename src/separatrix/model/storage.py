@@ -25,7 +25,7 @@ from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.tables.table import TableSource
 
 if TYPE_CHECKING:
-    from separatrix.design.dask.tables import DaskTable
+    from separatrix.design.dask.rows import DaskTable
     from separatrix.design.journal import Journal
 
 
@@ -135,7 +135,7 @@ class Storage:
 def dask_table(frame: Any) -> DaskTable | Any:
     """Return a Dask dataframe as a table on the cluster of the current client; without a client, as a frame here."""
     from separatrix.design.dask.cluster import current_client  # noqa: PLC0415  # Dask is an extra
-    from separatrix.design.dask.tables import DaskTable  # noqa: PLC0415
+    from separatrix.design.dask.rows import DaskTable  # noqa: PLC0415
 
     if not hasattr(frame, "columns"):
         raise DataError(f"a Dask {type(frame).__name__} is no table; give a Dask dataframe, whose columns have names")

@@ -23,7 +23,7 @@ from separatrix.families.options import Task
 from separatrix.fit.labels import Classes, real_targets
 from separatrix.model.storage import EncodedRows, Storage
 from separatrix.numerics import distinct
-from separatrix.selection.cross_validation import assign_folds
+from separatrix.selection import assign_folds
 from separatrix.tables.demos import DEMO_PREFIX
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
@@ -94,8 +94,9 @@ class ColumnOptions:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The task, the values (n,), the classes (None for a regression), the reason for the task, and the weights."""
+    """A target column: the task, the values (n,), classes (None for a regression), the reason, and the weights."""
 
+    name: str
     task: Task
     y: NDArray[Any]
     classes: Classes | None
@@ -160,7 +161,7 @@ def find_target(table: Table, target: str, task: Task | None = None) -> Target:
         if column.kind not in {"number", "date"}:
             shown = column.levels[0] if column.levels else "text"
             raise DataError(f"the target {target!r} holds {column.kind} ({shown!r}); a regression needs numbers")
-        return Target("regression", real_targets(column.values, f"the target {target!r}"), None, reason)
+        return Target(target, "regression", real_targets(column.values, f"the target {target!r}"), None, reason)
     classes = _classes(table, column)
     if len(classes.values) < 2:
         seen = f"only one class, {classes.plain[0]!r}" if len(classes.values) else "no rows"
@@ -172,7 +173,7 @@ def find_target(table: Table, target: str, task: Task | None = None) -> Target:
         )
     long = classes.values.dtype.kind == "U" and classes.values.itemsize > POINTER  # strings to be stored once
     labels = (classes.values.astype(object) if long else classes.values)[classes.codes]
-    return Target("classification", labels, classes, reason)
+    return Target(target, "classification", labels, classes, reason)
 
 
 def _task(column: Column) -> tuple[Task, str]:
@@ -248,10 +249,9 @@ class RowsRequest(ColumnOptions):
 
 
 class ClassRows(NamedTuple):
-    """The encoded rows of a table, their source, target, encoding and notes, the table itself, and the mask of them."""
+    """The encoded rows of a table, their target, encoding and notes, the table itself, and the mask of them."""
 
-    source: str
-    target: str
+    target: Target
     encoding: Encoding
     rows: TrainingRows
     notes: tuple[str, ...]
@@ -267,17 +267,17 @@ def encoded_classes(source: TableSource, request: RowsRequest) -> Iterator[Class
     encoding = request.encoding(known, name)
     with request.storage.opened({}) as storage, storage.hold(encoding, known) as encoded:
         rows = training_rows(encoding, encoded, target)
-        yield ClassRows(source.source, name, encoding, rows, (*source.notes, *lost), known, encoded.kept)
+        yield ClassRows(target, encoding, rows, (*source.notes, *lost), known, encoded.kept)
 
 
 def split_rows(data: ClassRows, request: RowsRequest, folds: int, seed: int) -> tuple[TrainingRows, TrainingRows]:
     """Return training rows, and one fold of held-out rows, both with the encoding of the training rows."""
-    _, target, _ = labelled_rows(data.table, data.target, task="classification")
+    table, target = data.table, data.target
     assert target.classes is not None  # it was read as classes
-    holdout = assign_folds(data.table.n_rows, folds, seed, target.classes.codes) == 0
-    encoding = request.encoding(data.table.select(~holdout), data.target)
+    holdout = assign_folds(table.n_rows, folds, seed, target.classes.codes) == 0
+    encoding = request.encoding(table.select(~holdout), target.name)
 
     def part(rows: Bools) -> TrainingRows:
-        return training_rows(encoding, encoding.apply(data.table.select(rows).read()), target.select(rows))
+        return training_rows(encoding, encoding.apply(table.select(rows).read()), target.select(rows))
 
     return part(~holdout), part(holdout)

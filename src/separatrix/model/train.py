@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from separatrix.arrays import Bools
 from separatrix.design.build import is_dask
 from separatrix.design.encode.encoding import Encoded
 from separatrix.design.memory import parse_memory
@@ -26,13 +25,12 @@ from separatrix.fit.labels import Classes
 from separatrix.fit.result import Status
 from separatrix.fit.run import Watch
 from separatrix.model.adopt import rows_of
-from separatrix.model.decision_rule import require_portable_kernel
-from separatrix.model.evaluate import MOST_EVALUATED, Evaluation, evaluate_predictions, predict_source
-from separatrix.model.predictions import Predictions, join_predictions
+from separatrix.model.evaluate import MOST_EVALUATED, Evaluation, evaluate_predictions, is_sampled, predict_source
+from separatrix.model.predictions import Predictions, join_predictions, require_portable_kernel
 from separatrix.model.record import Model, build_model, describe_data, require_one_predictor
 from separatrix.model.storage import EncodedRows, Storage, dask_table
 from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, open_rows, training_rows
-from separatrix.selection.cross_validation import assign_folds
+from separatrix.selection import assign_folds
 from separatrix.tables.table import TableSource
 
 
@@ -104,9 +102,8 @@ class TrainedModel:
     @property
     def training_description(self) -> str:
         """The training rows that `own` is about."""
-        used = len(self.predictions) - self.predictions.left_out
-        sampled = self.own.rows < used and (self.target.weights is None or used > MOST_EVALUATED)  # or of weight 0
-        return f"on {self.own.rows:,} training rows drawn at random" if sampled else "on the training rows"
+        drawn = f"on {self.own.rows:,} training rows drawn at random"
+        return drawn if is_sampled(self.predictions) else "on the training rows"
 
 
 def train(  # noqa: PLR0913  # the public options, each by its name
@@ -174,10 +171,8 @@ def train(  # noqa: PLR0913  # the public options, each by its name
         seed=int(require_number("seed", seed, least=0)),
         storage=Storage(None if memory is None else parse_memory(memory)),
     )
-    if is_dask(table):
-        table = dask_table(table)
     reading = {"memory": options.storage.table_memory, "expect": options.expect}
-    with open_rows(table, {"kinds": options.kinds}, **reading) as source:
+    with open_rows(dask_table(table) if is_dask(table) else table, {"kinds": options.kinds}, **reading) as source:
         return train_table(source, options).model
 
 
@@ -231,7 +226,7 @@ def train_table(
         order = (getattr(learner, name, None) for name in ("positive", "reference_class"))
         target = replace(target, classes=order_classes(target.classes, *order))
     with options.storage.opened(_identity(source, options, learner)) as storage:
-        fit = TableFit(known, target, learner, options, name, storage)
+        fit = TableFit(known, target, learner, options, storage)
         model, fitted, predictions = fit.learn(watch)
         if getattr(learner, "strength", None) == "auto" and fitted.strength:  # so that folds do not look for it again
             fit = replace(fit, learner=replace(learner, strength=fitted.strength))
@@ -270,27 +265,26 @@ class TableFit:
     target: Target
     learner: Any  # checked options of a family
     options: TrainOptions
-    target_name: str
     storage: Storage
 
     def learn(self, watch: Watch | None = None) -> tuple[Model, Fitted, Predictions]:
         """Encode the rows, fit them, and predict them."""
-        encoding = self.options.encoding(self.source, self.target_name)
+        encoding = self.options.encoding(self.source, self.target.name)
         with self.storage.hold(encoding, self.source) as encoded:
             rows = training_rows(encoding, encoded, self.target)
             fitted = fit_family(rows, self.learner, watch)
-            data = describe_data(self.source, self.target_name, encoded.stored, rows.y, seed=self.options.seed)
+            data = describe_data(self.source, self.target.name, encoded.stored, rows.y, seed=self.options.seed)
             weights = {} if self.options.weights is None else {"weights": self.options.weights}
-            model = build_model(fitted, encoding, self.target_name, {**data, **weights})
+            model = build_model(fitted, encoding, self.target.name, {**data, **weights})
             return model, fitted, _training_predictions(model, encoded)
 
     def predictor(self, watch: Watch | None = None) -> Model | None:
         """Encode the rows and fit them; return a model without provenance, None if the fit was interrupted."""
-        encoding = self.options.encoding(self.source, self.target_name)
+        encoding = self.options.encoding(self.source, self.target.name)
         with self.storage.hold(encoding, self.source) as encoded:
             fitted = fit_family(training_rows(encoding, encoded, self.target), self.learner, watch)
         interrupted = fitted.result.status is Status.INTERRUPTED
-        return None if interrupted else build_model(fitted, encoding, self.target_name)
+        return None if interrupted else build_model(fitted, encoding, self.target.name)
 
 
 def _training_predictions(model: Model, encoded: EncodedRows) -> Predictions:
@@ -326,45 +320,38 @@ def evaluated_fit(model: Model, source: TableSource) -> TrainedModel:
 
 
 def evaluate_holdout(fit: TableFit, watch: Watch | None) -> tuple[Evaluation | None, str]:
-    """Return the evaluation of fits to the other rows on held-out rows, and a description of these."""
-    options, n = fit.options, fit.source.n_rows
+    """Return the evaluation of fits to the other rows on held-out rows, and a description of these.
+
+    There is no evaluation if a fit was interrupted.
+    """
+    options, n, target, count = fit.options, fit.source.n_rows, fit.target, 1
     if options.holdout is None and options.folds is None:
         return None, ""
-    codes = None if fit.target.classes is None else fit.target.classes.codes
-    if options.holdout is not None:
-        if not 0.0 < options.holdout < 1.0:
-            raise OptionError(f"holdout={options.holdout!r} is out of range; give a share between 0 and 1")
-        masks = [assign_folds(n, folds_for_share(options.holdout, n), options.seed, codes) == 0]
-        description = f"on {counted(int(masks[0].sum()), 'held-out row')}"
+    parts = int(options.folds or 0) if options.holdout is None else folds_for_share(options.holdout, n)
+    codes = None if target.classes is None else target.classes.codes
+    folds = assign_folds(n, parts, options.seed, codes, option="folds")
+    if options.holdout is None:
+        count, description = parts, f"on all rows by {parts}-fold cross-validation"
     else:
-        folds = assign_folds(n, int(options.folds or 0), options.seed, codes, option="folds")
-        masks = [folds == number for number in range(int(folds.max()) + 1)]
-        description = f"on all rows by {options.folds}-fold cross-validation"
-    evaluation = _evaluate_folds(fit, masks, watch)
-    if evaluation is not None and sum(int(mask.sum()) for mask in masks) > MOST_EVALUATED == evaluation.rows:
+        description = f"on {counted(int(np.count_nonzero(folds == 0)), 'held-out row')}"
+    predictions, held_out = [], [folds == fold for fold in range(count)]
+    for rows in held_out:
+        model = replace(fit, source=fit.source.select(~rows), target=target.select(~rows)).predictor(watch)
+        if model is None:
+            return None, description
+        predictions.append(predict_source(model, fit.source.select(rows)))
+    order = np.argsort(np.concatenate([np.flatnonzero(rows) for rows in held_out]))
+    joined = join_predictions(predictions, order)
+    if is_sampled(joined):
         description += f", {MOST_EVALUATED:,} of them drawn at random"
-    return evaluation, description
+    return evaluate_predictions(joined, target.select(folds < count), seed=options.seed), description
 
 
 def folds_for_share(share: float, n: int) -> int:
     """Return the number of folds of n rows of which one is the share to hold out; it needs at least one row."""
+    if not 0.0 < share < 1.0:
+        raise OptionError(f"holdout={share!r} is out of range; give a share between 0 and 1")
     parts = max(2, round(1.0 / share))
     if parts > n:
         raise OptionError(f"holdout={share!r} is less than one of {counted(n, 'row')}; give a larger share, as 0.2")
     return parts
-
-
-def _evaluate_folds(fit: TableFit, folds: list[Bools], watch: Watch | None) -> Evaluation | None:
-    """Return the evaluation of each fold's predictions by a fit to the other rows; None if one was interrupted."""
-    predictions = []
-    for fold in folds:
-        others = replace(fit, source=fit.source.select(~fold), target=fit.target.select(~fold))
-        model = others.predictor(watch)
-        if model is None:
-            return None
-        predictions.append(predict_source(model, fit.source.select(fold)))
-    rows = np.concatenate([np.flatnonzero(fold) for fold in folds])
-    mask = np.zeros(fit.source.n_rows, dtype=np.bool_)
-    mask[rows] = True
-    joined = join_predictions(predictions, np.argsort(rows))
-    return evaluate_predictions(joined, fit.target.select(mask), seed=fit.options.seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from separatrix.rendering.sheet import Grid, Sheet
 
@@ -45,29 +45,20 @@ def _lines(sheet: Sheet) -> Iterator[str]:
 
 
 def _bullet(text: str, lead: str) -> list[str]:
-    return textwrap.wrap(
-        text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
-    ) or [lead.rstrip()]
+    return wrapped(text, lead, " " * len(lead)) or [lead.rstrip()]
 
 
 def _grid(grid: Grid) -> Iterator[str]:
     shown = grid.rows[:MAX_ROWS]
     columns = [[shortened(row[0], LONGEST_NAME) for row in shown]]
     columns += [_aligned([row[index] for row in shown]) for index in range(1, len(grid.heads))]
-    lines = _padded([grid.heads, *zip(*columns, strict=True)])
+    lines = table_lines([grid.heads, *zip(*columns, strict=True)], str.rjust)
     if max(map(len, lines)) > WIDTH:
-        lines = _padded([[shortened(head, SHORT_HEAD) for head in grid.heads], *zip(*columns, strict=True)])
+        heads = [shortened(head, SHORT_HEAD) for head in grid.heads]
+        lines = table_lines([heads, *zip(*columns, strict=True)], str.rjust)
     yield from lines
     if len(grid.rows) > MAX_ROWS:
         yield f"  … and {len(grid.rows) - MAX_ROWS:,} more"
-
-
-def _padded(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of columns, the first aligned to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        f"  {first:<{widths[0]}}  {'  '.join(map(str.rjust, cells, widths[1:]))}".rstrip() for first, *cells in rows
-    ]
 
 
 def shortened(text: str, length: int) -> str:
@@ -98,9 +89,8 @@ def wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
-def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return rows of equally many cells as lines with left-aligned columns."""
+def table_lines(rows: Iterable[Sequence[str]], justify: Callable[[str, int], str] = str.ljust) -> list[str]:
+    """Return rows of equally many cells as lines of columns, the first aligned to the left, the others by `justify`."""
     cells = list(rows)
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    lines = ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
-    return [line.rstrip() for line in lines]
+    first, *widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return ["  " + "  ".join([row[0].ljust(first), *map(justify, row[1:], widths)]).rstrip() for row in cells]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,11 +20,9 @@ from separatrix.model.adopt import array_table, as_model, is_formula
 from separatrix.model.compare import FailedLearner, LearnerRow, compare_learners, model_row
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
-from separatrix.model.target import ClassRows, RowsRequest, encoded_classes, label_index, split_rows
+from separatrix.model.target import ClassRows, RowsRequest, encoded_classes, label_index, open_rows, split_rows
 from separatrix.model.train import folds_for_share
 from separatrix.rendering.text import table_lines, wrapped
-from separatrix.tables.frames import from_frame
-from separatrix.tables.open import open_table
 from separatrix.tables.table import Table, TableSource
 
 FEWEST_ROWS = 20  # below which no rows are held out
@@ -48,17 +45,13 @@ class Comparison:
         return render_comparison(self)
 
 
-@dataclass(frozen=True)
-class CompareOptions:
+class CompareOptions(NamedTuple):
     """The positive class, the share of held-out rows, whether scores have a constant, and the seed of the split."""
 
     positive: str | None = None
     holdout: float = 0.2
     intercept: bool = True
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        require_number("holdout", self.holdout, least=0.0, most=0.9)
 
 
 def compare(  # noqa: PLR0913  # the public options, each by its name
@@ -100,8 +93,8 @@ def compare(  # noqa: PLR0913  # the public options, each by its name
     """
     options = CompareOptions(None if positive is None else str(positive), holdout, fit_intercept, seed)
     request = RowsRequest(target=target, drop=tuple(drop), missing=missing, storage=Storage(memory=sys.maxsize))
-    with _opened(X, y) as source, encoded_classes(source, request) as data:
-        known = ~source.column(data.target).is_missing
+    with open_rows(X, {}) if y is None else array_table(X, y) as source, encoded_classes(source, request) as data:
+        known = ~source.column(data.target.name).is_missing
         own = {name: (as_model(each), _formula_table(each, X, source, known)) for name, each in _named(models).items()}
         return compare_rows(data, request, options, own)
 
@@ -122,16 +115,6 @@ def _formula_table(model: Any, X: Any, source: TableSource, known: Bools) -> Tab
     return array_table(model.matrix(data)[known], np.zeros(int(known.sum())))
 
 
-def _opened(X: Any, y: Any) -> AbstractContextManager[TableSource]:
-    if y is not None:
-        return array_table(X, y)
-    if isinstance(X, TableSource):  # which the caller closes
-        return nullcontext(X)
-    if isinstance(X, str | Path):
-        return open_table(str(X))
-    return from_frame(X)
-
-
 def compare_rows(
     data: ClassRows,
     request: RowsRequest,
@@ -140,6 +123,7 @@ def compare_rows(
     watch: Watch | None = None,
 ) -> Comparison:
     """Fit every learner to encoded rows, and measure the given models on the same rows, of the table or their own."""
+    require_number("holdout", options.holdout, least=0.0, most=0.9)
     rows = data.rows
     place = _positive_class(rows, options.positive)
     two, split = _against_rest(rows, place), None
@@ -156,7 +140,7 @@ def compare_rows(
     notes = (*data.notes, *left_out, *([note] if options.holdout > 0.0 else []))
     names = tuple(dict.fromkeys((*data.encoding.feature_names, *(name for each in compared for name in each.weights))))
     other = "the rest" if len(rows.labels) > 2 else rows.labels[1 - place]
-    title = f"{rows.labels[place]} against {other}, {data.target} of {data.source}"
+    title = f"{rows.labels[place]} against {other}, {data.target.name} of {data.table.source}"
     return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), notes)
 
 

@@ -68,8 +68,6 @@ LOOK: Any = {
     "lines.linewidth": 2.0,
     "lines.markersize": 7,
     "patch.linewidth": 1.3,
-    "hatch.color": "#CDA3BA",
-    "hatch.linewidth": 0.8,
     "legend.frameon": False,
     "legend.fontsize": 9,
     "mathtext.fontset": "dejavuserif",
@@ -130,15 +128,11 @@ class Display:
 
     def show(self) -> None:
         """Open a window with this plot and all others not yet closed, and wait until they are closed."""
-        from matplotlib import pyplot  # noqa: PLC0415
-
-        pyplot.show()
+        _pyplot().show()
 
     def close(self) -> None:
         """Close the figure and free its memory."""
-        from matplotlib import pyplot  # noqa: PLC0415
-
-        pyplot.close(self.figure)
+        _pyplot().close(self.figure)
 
     def __iter__(self) -> Iterator[Axes]:
         return iter(self.axes)
@@ -154,21 +148,21 @@ class Display:
         return f"<Display of {counted(len(self.axes), 'panel')}: {title!r}>"
 
 
-def one_panel(ax: Axes | None, width: float = 7.0, height: float = 4.5) -> Axes:
-    """Return `ax`, or new axes if it is None."""
-    if ax is not None:
-        return ax
+def _pyplot() -> Any:
     from matplotlib import pyplot  # noqa: PLC0415
 
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    return pyplot
+
+
+def one_panel(ax: Axes | None, width: float = 7.0, height: float = 4.5) -> Axes:
+    """Return `ax`, or new axes if it is None."""
+    return ax or _pyplot().subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def several_panels(axes: Sequence[Axes] | None, count: int, *, beside: int = 1, **options: Any) -> tuple[Axes, ...]:
     """Return `axes`, which must be `count`, or new ones in rows of `beside`; `options` are those of pyplot.subplots."""
     if axes is None:
-        from matplotlib import pyplot  # noqa: PLC0415
-
-        axes = pyplot.subplots(count // beside, beside, layout="constrained", squeeze=False, **options)[1].ravel()
+        axes = _pyplot().subplots(count // beside, beside, layout="constrained", squeeze=False, **options)[1].ravel()
     if len(axes) != count:
         raise OptionError(f"axes has {len(axes)} axes to draw on; give {count}, or None for new ones")
     return tuple(axes)

@@ -24,7 +24,7 @@ NO_OPTIONS = {"names", "storage"}  # entries of a result's provenance that are n
 def perceptron_summary(trained: TrainedModel, source: str) -> dict[str, Any]:
     """Return the data, how the fit ended, its mistakes with their bound, and the weights, as JSON values."""
     model, result, target = trained.model, trained.fitted.result, trained.target
-    labels, used = model.classes or (), _used(trained)
+    labels, used = model.classes or (), trained.predictions.kept
     y, predicted = np.asarray(target.y)[used], trained.predictions.labels[used]
     wrong = int(np.sum(predicted != y))
     signs = (-1, 1) if len(labels) == 2 else [None] * len(labels)
@@ -52,10 +52,6 @@ def perceptron_summary(trained: TrainedModel, source: str) -> dict[str, Any]:
             for positive, negative, part in _parts(trained)
         ],
     }
-
-
-def _used(trained: TrainedModel) -> Any:
-    return slice(None) if trained.predictions.kept is None else trained.predictions.kept
 
 
 def _parts(trained: TrainedModel) -> Iterator[tuple[Any, Any, FitResult]]:
@@ -126,7 +122,7 @@ def _count(bound: float) -> str:
 
 def perceptron_notes(trained: TrainedModel) -> list[str]:
     """Return the number of rows on a boundary, if any, and advice on the options."""
-    ties = _ties(trained.predictions.scores[_used(trained)])
+    ties = _ties(trained.predictions.scores[trained.predictions.kept])
     decides = "the first class wins" if len(trained.model.classes or ()) > 2 else "the tie rule decides"
     lie = "lies" if ties == 1 else "lie"
     return [

@@ -44,7 +44,7 @@ from separatrix.reports.display import CARD, COLOURS, EDGE, HAIR, INK, PAPER, PR
 from separatrix.reports.plot.boundary import boundary
 from separatrix.reports.plot.curves import calibration, calibration_sentences, precision_recall, roc
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS, draw_diagnostics, draw_predictions
-from separatrix.reports.plot.fits import TRACE_PANELS, coefficients, trace
+from separatrix.reports.plot.fits import coefficients, trace, trace_panels
 from separatrix.tables.table import Table, TableSource
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ def no_boundary(trained: TrainedModel) -> str:
         return "a number has no boundary"
     if trained.model.kernel is not None:
         return "the boundary of a kernel machine is not drawn here; sx.plot.boundary draws it"
-    numbers = sum(column.kind in {"number", "date"} for column in trained.model.encoding.columns)
+    numbers = sum(column.kind in QUANTITIES for column in trained.model.encoding.columns)
     if numbers < 2:
         return f"a boundary needs two numeric columns, and the model uses {counted(numbers, 'such column')}"
     if len(classes) > len(COLOURS):
@@ -367,9 +367,8 @@ def trace_pictures(trained: TrainedModel) -> Iterator[Picture]:
     result, most = trained.fitted.result, len(COLOURS)
     left = max(0, len(result.parts) - most)
     result = replace(result, parts=result.parts[:most])
-    steps = [part.trace.steps for part in result.parts] or [result.trace.steps]
-    kinds = [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps)]
-    if not kinds or max(len(each["passes"]) for each in steps) < 2:
+    steps, kinds = trace_panels(result)
+    if not kinds or max(len(each["passes"]) for each in steps.values()) < 2:
         return
     panels = [new_panels(height=2.9)[0] for _ in kinds]
     trace(result, panels)

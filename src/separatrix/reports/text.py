@@ -143,7 +143,7 @@ def question(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
 def classes(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
     """Return the classes with their numbers of rows, or the range of the target; `name` formats names from the data."""
     target = name(trained.model.target)
-    used = slice(None) if trained.predictions.kept is None else trained.predictions.kept
+    used = trained.predictions.kept
     if trained.target.classes is None:
         y = np.asarray(trained.target.y, dtype=np.float64)[used]
         return f"{target} from {y.min():.6g} to {y.max():.6g}, mean {y.mean():.6g}"
@@ -178,26 +178,19 @@ def render_coefficients(model: Model, table: InferenceTable | None, most: int | 
 
 def weight_sheet(model: Model, most: int | None) -> Sheet:
     """Return the weights of a model without standard errors, and why there are none; of a kernel, its support."""
+    lines = [model.no_covariance] if model.no_covariance else []
     if model.kernel is not None:
-        return kernel_sheet(model)
+        machines = tuple((f"{each.coef.shape[1]:,}", str(each.kernel)) for each in model.kernel.machines)
+        return Sheet("Support vectors", (Grid(("support vectors", "kernel"), machines),), lines=tuple(lines))
     scales = model.options.get("scales")
     spreads = None if scales is None else np.asarray(scales, dtype=np.float64)
     sizes = np.abs(model.coef * (1.0 if spreads is None else spreads)).max(axis=0)
     count = len(sizes) if most is None else min(most, len(sizes))
     places = np.argsort(-sizes, kind="stable")[:count] if count < len(sizes) else np.arange(len(sizes))
-    lines = [model.no_covariance] if model.no_covariance else []
     if count < len(sizes):
         order = "by weight per standard deviation" if spreads is not None else "by weight"
         lines.append(f"the {count} largest {order}; {_left_off(len(sizes) - count)}")
     return Sheet(_rule(model), tuple(_score_grids(model, places, spreads)), lines=tuple(lines))
-
-
-def kernel_sheet(model: Model) -> Sheet:
-    """Return the kernels of a model, and the number of support vectors of each machine."""
-    assert model.kernel is not None
-    rows = tuple((f"{machine.coef.shape[1]:,}", str(machine.kernel)) for machine in model.kernel.machines)
-    lines = (model.no_covariance,) if model.no_covariance else ()
-    return Sheet("Support vectors", (Grid(("support vectors", "kernel"), rows),), lines=lines)
 
 
 def largest_terms(terms: Sequence[Term], most: int | None) -> tuple[Term, ...]:

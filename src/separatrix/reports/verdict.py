@@ -1,4 +1,4 @@
-"""The answer to whether classes are separable: a neutral record, its JSON values, and its page of text.
+"""Certificates as JSON values and as pages of text: the answer to whether classes are separable, and checks on data.
 
 Several classes give several questions: each class against the rest, or each pair. Each question has its certificate,
 all checks of it on the data, and the least margin of its direction with the rows that attain it.
@@ -17,9 +17,10 @@ from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Certificate, PartsCertificate, Verification
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
+from separatrix.model.certified import CheckedCertificate
 from separatrix.rendering.text import entry, wrapped
 
-LABEL_WIDTH = 15
+LABEL_WIDTH, OUTCOME_WIDTH = 15, 11
 NAMES_SHOWN = 8  # of columns, rows or classes; the rest are counted
 MLE = "the maximum likelihood estimate of a logistic regression"
 STATUSES = {
@@ -188,25 +189,18 @@ def _sentence(question: Question) -> str:
         what = "scores put every row's own class ahead" if several else "a hyperplane has every row on its own side"
         return f"Completely separated: {what}, so {MLE} does not exist."
     if certificate.verdict == "quasi":
-        return f"Quasi-completely separated: {MLE} does not exist. {_run_off(certificate)} {_separated(question)}"
+        separated = f"{question.rows - question.left:,} of {counted(question.rows, 'row')} are perfectly separated"
+        bound = question.certificate.n_overlap < question.certificate.n_left
+        separated = f"At least {separated}, but not all." if bound else f"{separated}, {question.left:,} are not."
+        return f"Quasi-completely separated: {MLE} does not exist. {_run_off(certificate)} {separated}"
     if certificate.verdict == "overlap":
         what = "no scores put every row's own class ahead" if several else "no hyperplane separates them"
-        return f"The classes overlap: {what}, not even in part; {MLE} exists{_uniqueness(certificate)}."
+        aliased = [name for name, status in certificate.coefficient_status.items() if status == "aliased"]
+        unique = " and is unique: the columns are linearly independent"
+        if aliased:
+            unique = f", but is not unique: the columns {_some(aliased)} are collinear"
+        return f"The classes overlap: {what}, not even in part; {MLE} exists{unique}."
     return f"Undecided: {certificate.reason}."
-
-
-def _separated(question: Question) -> str:
-    rows = f"{question.rows - question.left:,} of {counted(question.rows, 'row')} are perfectly separated"
-    if question.certificate.n_overlap < question.certificate.n_left:
-        return f"At least {rows}, but not all."
-    return f"{rows}, {question.left:,} are not."
-
-
-def _uniqueness(certificate: SeparabilityCertificate) -> str:
-    aliased = [name for name, status in certificate.coefficient_status.items() if status == "aliased"]
-    if aliased:
-        return f", but is not unique: the columns {_some(aliased)} are collinear"
-    return " and is unique: the columns are linearly independent"
 
 
 def _run_off(certificate: SeparabilityCertificate) -> str:
@@ -279,3 +273,49 @@ def _some(names: Sequence[str]) -> str:
     """Return the first few names, and the number of the others."""
     more = len(names) - NAMES_SHOWN
     return ", ".join(names[:NAMES_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
+
+
+def exit_code(certificates: Sequence[CheckedCertificate]) -> int:
+    """Return 0 if every certificate is proved, 1 if one is not, 2 if one claims nothing or is beyond limits."""
+    outcomes = {each.verification.outcome for each in certificates}
+    return 1 if "not proved" in outcomes else int(outcomes != {"proved"}) * 2
+
+
+def render_verifications(certificates: Sequence[CheckedCertificate], data: str) -> str:
+    """Return the page: each claim, its checks, and the conclusion; `data` describes the data."""
+    lines: list[str] = []
+    for each in certificates:
+        lines += [*wrapped(f"Claimed ({each.certificate.kind}): {each.certificate.claim}"), ""]
+        for check in each.verification.checks:
+            lines += entry("holds" if check.holds else "FAILS", f"{check.name}: {check.detail}", OUTCOME_WIDTH)
+        if each.verification.limit:
+            lines += entry("unchecked", each.verification.limit, OUTCOME_WIDTH)
+        lines.append("")
+    return "\n".join([*lines, *wrapped(_conclusion(certificates, data))]) + "\n"
+
+
+def _conclusion(certificates: Sequence[CheckedCertificate], data: str) -> str:
+    checks = [check for each in certificates for check in each.verification.checks]
+    made, failed = counted(len(checks), "check"), sum(not check.holds for check in checks)
+    conclusions = {
+        0: f"Proved on {data}: {made} made, all hold.",
+        1: f"NOT PROVED on {data}: {failed:,} of {made} failed.",
+        2: f"NOTHING PROVED on {data}: nothing is claimed, or the proof is beyond the limits of this program.",
+    }
+    return conclusions[exit_code(certificates)]
+
+
+def verifications_dict(certificates: Sequence[CheckedCertificate], data: str) -> dict[str, Any]:
+    """Return the content of the page as JSON values."""
+    records = [
+        {
+            "kind": each.certificate.kind,
+            "verdict": each.certificate.verdict,
+            "claim": each.certificate.claim,
+            "outcome": each.verification.outcome,
+            "holds": each.verification.holds,
+            "checks": list(map(asdict, each.verification.checks)),
+        }
+        for each in certificates
+    ]
+    return {"data": data, "holds": exit_code(certificates) == 0, "certificates": records}

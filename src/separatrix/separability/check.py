@@ -51,13 +51,7 @@ Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 
 @overload
 def check_separability(
-    X: Any,
-    y: Any,
-    *,
-    fit_intercept: bool = True,
-    sample_weight: Any = None,
-    multiclass: Literal["softmax"] = "softmax",
-    watch: Watch | None = None,
+    X: Any, y: Any, *, fit_intercept: bool = ..., sample_weight: Any = ..., watch: Watch | None = ...
 ) -> SeparabilityCertificate: ...
 
 
@@ -66,8 +60,8 @@ def check_separability(
     X: Any,
     y: Any,
     *,
-    fit_intercept: bool = True,
-    sample_weight: Any = None,
+    fit_intercept: bool = ...,
+    sample_weight: Any = ...,
     multiclass: Multiclass,
     watch: Watch | None = None,
 ) -> SeparabilityCertificate | PartsCertificate: ...
@@ -86,7 +80,7 @@ def check_separability(
 
 
 @overload
-def check_separability(X: Any, y: Any, *, fit_intercept: bool = True, kernel: Any) -> KernelCertificate: ...
+def check_separability(X: Any, y: Any, *, fit_intercept: bool = ..., kernel: Any) -> KernelCertificate: ...
 
 
 def check_separability(  # noqa: PLR0913  # every parameter is a keyword that users give

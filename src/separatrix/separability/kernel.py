@@ -16,7 +16,7 @@ not square, not symmetric, or not positive semidefinite.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, cast
 
 import numpy as np
 import scipy.linalg
@@ -135,9 +135,8 @@ def _multipliers(features: Floats, signs: Floats, labels: tuple[Any, Any], inter
     """Return multipliers (n,) of the widest margin or, if rows overlap, of the proof; all 1 without a proof."""
     multipliers = np.zeros(len(signs))
     try:
-        widest = fit_max_margin(
-            make_design(features, intercept=intercept), signs, KERNEL_MARGIN, labels=labels
-        ).certificate
+        design = make_design(features, intercept=intercept)
+        widest = fit_max_margin(design, signs, KERNEL_MARGIN, labels=labels).certificate
     except OverlapError as error:
         overlap = error.certificate
         if not isinstance(overlap, SeparabilityCertificate) or overlap.proof is None:
@@ -168,25 +167,18 @@ def _features(matrix: Floats, centred: bool) -> Floats:
     return np.asarray((left * sizes)[:, sizes > NO_LENGTH * max(float(sizes[0]), np.sqrt(values[-1]))])
 
 
-@runtime_checkable
-class _FittableMap(Protocol):
-    """A map whose centre, landmarks or other parameters come from the rows."""
-
-    def feature_map(self, X: Any, y: Any) -> FeatureMap:
-        """Return the map fitted to some rows."""
-
-
 def fit_map(map: Any, X: Any, y: Any) -> FeatureMap:
     """Return a map with all parameters fixed, fitted to the rows where necessary."""
     if isinstance(map, FeatureMap):
         return map
-    if isinstance(map, type) or not isinstance(map, _FittableMap):
+    if isinstance(map, type) or not hasattr(map, "feature_map"):
         raise OptionError(
             f"map={map!r:.60} is none of sx.maps, made with its options, which a certificate could write down; for a"
             " map of your own give the mapped rows in place of X"
         )
     require_finite(make_design(X, intercept=False))
-    return map.feature_map(X, y)
+    fitted: FeatureMap = map.feature_map(X, y)
+    return fitted
 
 
 def check_in_space(

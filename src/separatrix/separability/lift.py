@@ -18,6 +18,7 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
+from separatrix.design.base import Design
 from separatrix.design.build import largest_entry, make_design
 from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import PolynomialMap, SquaredDistanceMap, count_products
@@ -121,27 +122,21 @@ def lift(X: Any, y: Any, *, max_degree: int = 6, max_features: int = MAX_FEATURE
         certificate = certify_mapped(X, y, PolynomialMap(columns, degree), fit_intercept)
         steps.append(LiftStep(degree, features, certificate))
         if certificate.verdict == "separable":
-            return Lift(degree, tuple(steps), _success(steps))
-        equal = _equal_rows(X, y) if degree == 1 else None
+            unsure = [step.degree for step in steps if step.verdict == "undecided"]
+            rest = f"; of degree {unsure} it is not known" if unsure else ", and at no smaller one" if steps[1:] else ""
+            return Lift(degree, tuple(steps), f"the classes are separable at degree {degree}{rest}")
+        equal = _equal_rows(design, y) if degree == 1 else None
         if equal is not None:
             return _failure(steps, f"rows {equal[0]} and {equal[1]} are equal, their classes not: no degree will do")
     return _failure(steps, f"max_degree={last} was reached; raise it to go on")
-
-
-def _success(steps: list[LiftStep]) -> str:
-    degree = steps[-1].degree
-    unsure = [step.degree for step in steps if step.verdict == "undecided"]
-    rest = f"; of degree {unsure} it is not known" if unsure else ", and at no smaller one" if degree > 1 else ""
-    return f"the classes are separable at degree {degree}{rest}"
 
 
 def _failure(steps: list[LiftStep], reason: str) -> Lift:
     return Lift(None, tuple(steps), f"not separable up to degree {steps[-1].degree}: {reason}")
 
 
-def _equal_rows(X: Any, y: Any) -> tuple[int, int] | None:
+def _equal_rows(design: Design, y: Any) -> tuple[int, int] | None:
     """Return two equal rows of different labels; None if there are none or too many rows to compare."""
-    design = make_design(X, intercept=False)
     if design.shape[0] * design.shape[1] > COMPARED:
         return None
     seen: dict[bytes, int] = {}

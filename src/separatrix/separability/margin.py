@@ -11,7 +11,7 @@ Cost: a few passes more than there are support vectors.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,24 +57,21 @@ def fit_max_margin(
     """Fit the halfspace of widest margin; rows that overlap raise an OverlapError with the proof."""
     row_radius(design)
     problem, centre = Problem(design, signs, PerceptronLoss()).centred()
-    solver = MaxMargin(paired=design.virtual)
-    radius = row_radius(problem.design)
+    solver, radius = MaxMargin(paired=design.virtual), row_radius(problem.design)
     vanishing = AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE)
     kept = options.keep_iterates
     finished = run(problem, solver, (vanishing, *_rules(options)), watch=watch, keep_iterates=kept)
-    if finished.status is not Status.INFEASIBLE:
-        result = _certified(design, signs, finished, centre, labels, options)
-        if result is not None:
-            return result
+    vanished = finished.status is Status.INFEASIBLE
+    result = None if vanished else _certified(design, signs, finished, centre, labels, options)
+    if result is not None:
+        return result
     certificate = check_signs(design, signs, labels)
     separator = float_separator(design, signs, certificate)
-    if separator is None:
-        raise overlap_error(labels, certificate)
-    finished = run(problem, solver, _rules(options), watch=watch, keep_iterates=kept)
-    result = _certified(design, signs, finished, centre, labels, options)
-    if result is None:
-        finished = replace(finished, status=Status.STALLED)
-        result = margin_result(design, signs, separator, finished, labels, options)
+    if separator is not None:
+        finished = run(problem, solver, _rules(options), watch=watch, keep_iterates=kept)
+        stalled = replace(finished, status=Status.STALLED)
+        result = _certified(design, signs, finished, centre, labels, options)
+        result = result or margin_result(design, signs, separator, stalled, labels, options)
     if result is None:
         raise overlap_error(labels, certificate)
     return result
@@ -171,19 +168,13 @@ class MistakeBound:
         return f"radius {self.radius:.6g}, margin {self.margin:.6g} ({kind}), at most {self.bound:.6g} mistakes"
 
 
-@dataclass(frozen=True)
-class Separator:
-    """The best separator found: its weights, its margin, and the ceiling on all margins."""
+class Separator(NamedTuple):
+    """The best separator found: its weights, its margin (the widest if OPTIMAL), and the ceiling on all margins."""
 
     weights: Floats | None
     margin: float
     ceiling: float
     status: Status
-
-    @property
-    def exact(self) -> bool:
-        """Whether the margin is the widest there is, to the stated relative gap."""
-        return self.status is Status.OPTIMAL
 
 
 def find_separator(
@@ -194,10 +185,9 @@ def find_separator(
     vanishing = AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE)
     finished = run(problem, MaxMargin(), (vanishing, *_rules(MarginOptions(RELATIVE_GAP, max_steps))), watch=watch)
     least, _ = least_margin(design, y, finished.coef)
-    if least <= 0.0:
-        return Separator(None, 0.0, finished.facts["upper"], finished.status)
-    weights = finished.coef / np.linalg.norm(finished.coef)
-    return Separator(weights, least / float(np.linalg.norm(finished.coef)), finished.facts["upper"], finished.status)
+    norm, ceiling = float(np.linalg.norm(finished.coef)), finished.facts["upper"]
+    weights, margin = (finished.coef / norm, least / norm) if least > 0.0 else (None, 0.0)
+    return Separator(weights, margin, ceiling, finished.status)
 
 
 def mistake_bound(
@@ -226,8 +216,12 @@ def mistake_bound(
     signs, _ = binary_signs(y, design.shape[0])
     radius = row_radius(design)
     if separator is None:
-        return _bound(radius, find_separator(design, signs, radius, watch=watch))
-    return _bound(radius, _measured(design, signs, radius, np.asarray(separator, dtype=np.float64)))
+        weights, margin, ceiling, status = find_separator(design, signs, radius, watch=watch)
+    else:
+        weights, margin, ceiling, status = _measured(design, signs, radius, np.asarray(separator, dtype=np.float64))
+    if weights is None:
+        return MistakeBound(radius, None, None, None, ceiling, exact=ceiling <= ROUNDING * radius)
+    return MistakeBound(radius, margin, (radius / margin) ** 2, weights, ceiling, status is Status.OPTIMAL)
 
 
 def _measured(design: Design, signs: Floats, radius: float, weights: Floats) -> Separator:
@@ -239,10 +233,3 @@ def _measured(design: Design, signs: Floats, radius: float, weights: Floats) -> 
     norm = float(np.linalg.norm(weights))
     least, _ = least_margin(design, signs, weights)
     return Separator(weights / norm if least > 0.0 else None, least / norm, radius, Status.STALLED)
-
-
-def _bound(radius: float, separator: Separator) -> MistakeBound:
-    margin, ceiling = separator.margin, separator.ceiling
-    if separator.weights is None:
-        return MistakeBound(radius, None, None, None, ceiling, exact=ceiling <= ROUNDING * radius)
-    return MistakeBound(radius, margin, (radius / margin) ** 2, separator.weights, ceiling, separator.exact)

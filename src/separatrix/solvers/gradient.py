@@ -32,7 +32,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -103,12 +103,6 @@ class Descent(ABC):
         return limit / 2.0 if limit < math.inf else 1.0
 
 
-class _Point(NamedTuple):
-    coef: Floats
-    value: float
-    gradient: Floats
-
-
 class DescentProgress:
     """Measures the points of a descent; `facts` are those of the last one.
 
@@ -120,58 +114,46 @@ class DescentProgress:
     ) -> None:
         self.expand, self.least_curvature, self.nonsmooth = expand, least_curvature, nonsmooth
         self.steps, self.rises, self.stalled, self.ceiling = -1, 0.0, 0, math.inf
-        self.last: _Point | None = None
+        self.last: tuple[Floats, float, Floats] | None = None
         self.facts: dict[str, float] = {}
 
     def measure(self, coef: Floats, rate: float) -> Floats:
         """Evaluate the function at a point, update `facts`, and return the gradient."""
+        curvature, change = 0.0, math.inf
         with np.errstate(over="ignore", invalid="ignore"):  # divergence is reported by `rises`
-            point = self._evaluate(coef)
-            self._count(point, rate)
-            self.facts = self._facts(point, rate)
-        self.last = point
-        return point.gradient
+            value, gradient = self._evaluate(coef)
+            squared = _square(gradient)
+            if self.last is None:
+                self.ceiling = GROWTH * (abs(value) + rate * squared)
+            else:
+                last_coef, last_value, last_gradient = self.last
+                step = coef - last_coef
+                length, change = _square(step), float(np.abs(step).max())
+                curvature = float(np.vdot(step, gradient - last_gradient)) / length if length > 0.0 else 0.0
+                self.rises = self.rises + 1.0 if value > last_value else 0.0
+            if not (math.isfinite(value) and np.isfinite(gradient).all() and value <= self.ceiling):
+                self.rises = math.inf
+            self.stalled = self.stalled + 1 if change <= NO_MOVE * float(np.abs(coef).max()) else 0
+            self.last, self.steps = (coef, value, gradient), self.steps + 1
+            self.facts = {
+                "objective": value,
+                "excess": self._excess(squared, curvature),
+                "step_length": rate * math.sqrt(squared),
+                "change": change,
+                "curvature": curvature,
+                "rises": self.rises,
+                "stalled": self.stalled,
+                "rate": rate,
+                "steps": self.steps,
+            }
+        return gradient
 
-    def _evaluate(self, coef: Floats) -> _Point:
+    def _evaluate(self, coef: Floats) -> tuple[float, Floats]:
         if not np.isfinite(coef).all():
-            return _Point(coef, math.inf, np.full_like(coef, math.nan))
+            return math.inf, np.full_like(coef, math.nan)
         expansion = self.expand(coef)
         assert expansion.gradient is not None
-        return _Point(coef, float(expansion.value), expansion.gradient)
-
-    def _count(self, point: _Point, rate: float) -> None:
-        """Count the step, and the consecutive increases up to it: infinitely many if the value has diverged."""
-        self.steps += 1
-        if self.last is None:
-            self.ceiling = GROWTH * (abs(point.value) + rate * _square(point.gradient))
-            self.rises = 0.0
-        else:
-            self.rises = self.rises + 1.0 if point.value > self.last.value else 0.0
-        if not (math.isfinite(point.value) and np.isfinite(point.gradient).all() and point.value <= self.ceiling):
-            self.rises = math.inf
-
-    def _facts(self, point: _Point, rate: float) -> dict[str, float]:
-        squared, curvature = _square(point.gradient), self._last_curvature(point)
-        change = math.inf if self.last is None else float(np.abs(point.coef - self.last.coef).max())
-        self.stalled = self.stalled + 1 if change <= NO_MOVE * float(np.abs(point.coef).max()) else 0
-        return {
-            "objective": point.value,
-            "excess": self._excess(squared, curvature),
-            "step_length": rate * math.sqrt(squared),
-            "change": change,
-            "curvature": curvature,
-            "rises": self.rises,
-            "stalled": self.stalled,
-            "rate": rate,
-            "steps": self.steps,
-        }
-
-    def _last_curvature(self, point: _Point) -> float:
-        if self.last is None:
-            return 0.0
-        step = point.coef - self.last.coef
-        length = _square(step)
-        return float(np.vdot(step, point.gradient - self.last.gradient)) / length if length > 0.0 else 0.0
+        return float(expansion.value), expansion.gradient
 
     def _excess(self, squared: float, curvature: float) -> float:
         if squared == 0.0:

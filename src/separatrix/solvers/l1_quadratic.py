@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from separatrix.arrays import Bools, Floats
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import one_blas_thread
 from separatrix.design.columns import SparseColumns
 from separatrix.jit import WorkGate
@@ -37,6 +37,11 @@ def violation(coef: Floats, gradient: Floats, l1: L1Penalty) -> Floats:
     slope = gradient + l1.ridge * coef
     stationarity = np.abs(slope + l1.threshold * np.sign(coef))
     return np.asarray(np.where(coef != 0.0, stationarity, np.maximum(stationarity - l1.threshold, 0.0)) / l1.scale)
+
+
+def restricted(l1: L1Penalty, places: Indices) -> L1Penalty:
+    """Return the penalty of the coordinates in some places."""
+    return L1Penalty(*(part[places] for part in l1))
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ class GramModel:
     def _newton_step(self) -> bool:
         """Minimise over the nonzero coordinates with fixed signs, up to the first sign change; False if one came."""
         support = np.flatnonzero(self.coef)
-        coef, l1 = self.coef[support], L1Penalty(*(part[support] for part in self.l1))
+        coef, l1 = self.coef[support], restricted(self.l1, support)
         piece = self.gram[np.ix_(support, support)]
         diagonal = np.diag(piece) + l1.ridge
         piece[np.diag_indices_from(piece)] = diagonal * (1.0 + JITTER) + np.finfo(np.float64).tiny

@@ -150,12 +150,13 @@ class MaxMargin:
     def steps(self, problem: Problem, start: None = None) -> Iterator[Step]:  # noqa: ARG002  # it has only one start
         """Yield one step per pass; facts: the bounds on γ, their relative gap, whether no more rows can join."""
         design, y = problem.design, problem.y
-        hull = _Hull(y, paired=self.paired, leading=int(self.paired and design.virtual))
-        hull.join(spread_rows(y, rows_within(design.shape[1], FIRST_ENTRIES, FIRST_ROWS)), problem)
+        first = spread_rows(y, rows_within(design.shape[1], FIRST_ENTRIES, FIRST_ROWS))
+        with one_blas_thread():
+            hull = _Hull(problem, first, paired=self.paired)
         for steps in count(1):
             with one_blas_thread():
                 hull.descend()
-            point = hull.point
+            point = hull.corral.point
             upper = float(np.linalg.norm(point))
             margins = y * design.matvec(hull.coef(point, 0.0))
             least, offset = hull.least_margin(margins)
@@ -165,31 +166,28 @@ class MaxMargin:
             facts = {"steps": steps, "lower": lower, "upper": upper, "gap": gap, "rows": len(hull.rows)}
             facts["stalled"] = int(not len(joining))
             yield Step(hull.coef(point, offset), facts, hull.row_weights(len(y)))
-            hull.join(joining, problem)
+            if len(joining):
+                hull.join(joining, problem)
 
 
 class _Hull:
     """The polytope of a working set: the hull of the rows times their labels or, paired, of half the differences."""
 
-    def __init__(self, y: Floats, *, paired: bool, leading: int) -> None:
-        self.y, self.paired, self.leading = y, paired, leading
-        self.rows: Indices = np.zeros(0, dtype=np.intp)
-        self.points = np.zeros((0, 0))
-        self.corral: Corral | None = None
+    def __init__(self, problem: Problem, first: Indices, *, paired: bool) -> None:
+        self.y, self.paired, self.leading = problem.y, paired, int(paired and problem.design.virtual)
+        self.rows, self.points = first, self._points(first, problem)
+        norms = np.einsum("ij,ij->i", self.points, self.points)
+        self.corral = Corral(float(np.sqrt(norms.max())) or 1.0)
+        self.corral.enter(*self._vertex(norms))
 
     def join(self, rows: Indices, problem: Problem) -> None:
-        if not len(rows):
-            return
-        points = problem.design.take(rows)[:, self.leading :] * self.y[rows, np.newaxis]
-        self.points = np.vstack([self.points, points]) if len(self.rows) else points
+        self.points = np.vstack([self.points, self._points(rows, problem)])
         self.rows = np.append(self.rows, rows)
 
+    def _points(self, rows: Indices, problem: Problem) -> Floats:
+        return np.asarray(problem.design.take(rows)[:, self.leading :] * self.y[rows, np.newaxis])
+
     def descend(self) -> None:
-        if self.corral is None:
-            size = float(np.sqrt(np.einsum("ij,ij->i", self.points, self.points).max()))
-            self.corral = Corral(size or 1.0)
-            norms = np.einsum("ij,ij->i", self.points, self.points)
-            self.corral.enter(*self._vertex(norms))
         nearest, idle = np.inf, 0
         for _ in range(MAX_ENTERING):
             point = self.corral.point
@@ -213,11 +211,6 @@ class _Hull:
         pair = (int(np.where(positive, products, np.inf).argmin()), int(np.where(positive, np.inf, products).argmin()))
         return pair, 0.5 * (self.points[pair[0]] + self.points[pair[1]])
 
-    @property
-    def point(self) -> Floats:
-        assert self.corral is not None
-        return self.corral.point
-
     def coef(self, point: Floats, offset: float) -> Floats:
         """Return a point as coefficients, with the virtual column's offset first if the norm excludes it."""
         return np.append(np.full(self.leading, offset), point)
@@ -237,7 +230,6 @@ class _Hull:
 
     def row_weights(self, n: int) -> Floats:
         """Return λ, one weight per row, with sum 1."""
-        assert self.corral is not None
         weights = np.zeros(n)
         for label, weight in zip(self.corral.labels, self.corral.weights.tolist(), strict=True):
             places = np.asarray(label)

@@ -70,6 +70,7 @@ SMOOTH_ADVICE = {
     "curvature": "Use DualCoordinate for the hinge loss, or a loss that has one: SquaredHinge, Logistic.",
     "smooth_penalty": "Use Coordinate, which takes an L1 penalty.",
 }
+Direction = tuple[Floats, Floats]  # a change of the coefficients, and the change of the scores
 Solve = Callable[[Floats], Floats]  # of M z = r, with a preconditioner M
 
 
@@ -152,13 +153,6 @@ class NewtonCG:
             iterate.advance(iterate.newton_direction() if direction is None else direction)
 
 
-class _Direction(NamedTuple):
-    """A change of the coefficients, and the change of the scores."""
-
-    coef: Floats
-    eta: Floats
-
-
 class _Point(NamedTuple):
     coef: Floats
     eta: Floats
@@ -185,17 +179,17 @@ class _NewtonIterate:
         if not (math.isfinite(self.point.value) and np.isfinite(self.gradient).all()):
             row_radius(problem.design)  # raises an error that names the entry that is not finite
 
-    def excess(self, direction: _Direction | None) -> float:
+    def excess(self, direction: Direction | None) -> float:
         """Return the decrement along a Newton direction or, without one, along the free columns (of ones) alone."""
         if direction is not None:
-            return self.problem.certifiable_excess(self.gradient, -float(np.vdot(self.gradient, direction.coef)) / 2.0)
+            return self.problem.certifiable_excess(self.gradient, -float(np.vdot(self.gradient, direction[0])) / 2.0)
         free, total = self.gradient[self.problem.free], np.maximum(self.curvatures.sum(axis=0), TINY)
         return self.problem.certifiable_excess(self.gradient, float((free * free / total).sum()) / 2.0)
 
-    def newton_direction(self) -> _Direction:
+    def newton_direction(self) -> Direction:
         """Return a direction that solves H d = −∇P to a relative residual in the preconditioner's norm."""
         precondition = self._preconditioner()
-        direction, residual = _Direction(np.zeros_like(self.point.coef), np.zeros_like(self.point.eta)), -self.gradient
+        coef, eta, residual = np.zeros_like(self.point.coef), np.zeros_like(self.point.eta), -self.gradient
         preconditioned = precondition(residual)
         search = preconditioned if self.search is None else self.search
         size = float(np.vdot(residual, preconditioned))
@@ -211,24 +205,23 @@ class _NewtonIterate:
             if curvature <= 0.0:
                 break
             length = size / curvature
-            direction = _Direction(direction.coef + length * search, direction.eta + length * change)
-            residual = residual - length * product
+            coef, eta, residual = coef + length * search, eta + length * change, residual - length * product
             preconditioned = precondition(residual)
             size, previous = float(np.vdot(residual, preconditioned)), size
             search = preconditioned + (size / previous) * search
         self.search = search if self.problem.loss.quadratic else None
-        return direction
+        return coef, eta
 
-    def advance(self, direction: _Direction) -> None:
-        slope = float(np.vdot(self.gradient, direction.coef))
+    def advance(self, direction: Direction) -> None:
+        slope = float(np.vdot(self.gradient, direction[0]))
         length, self.point = line_search(lambda t: self._point(t, direction), self.point, slope)
         if length < 1.0:
             self.search = None
         if length:
             self.gradient, self.curvatures = self._derivatives()
 
-    def _point(self, length: float, direction: _Direction) -> _Point:
-        coef, eta = self.point.coef + length * direction.coef, self.point.eta + length * direction.eta
+    def _point(self, length: float, direction: Direction) -> _Point:
+        coef, eta = self.point.coef + length * direction[0], self.point.eta + length * direction[1]
         return _Point(coef, eta, _objective(self.problem, coef, eta))
 
     def _derivatives(self) -> tuple[Floats, Floats]:
@@ -256,7 +249,14 @@ class _NewtonIterate:
         kind = self._kind_of_preconditioner()
         if self.precondition is None or kind != self.kind or not self.problem.loss.quadratic:
             self.kind, self.search = kind, None
-            self.precondition = self._make_preconditioner()
+            design, penalty = self.problem.design, self.penalty
+            if kind == "products":
+                penalty = invertible(penalty)
+                self.products = row_products(design, penalty) if self.products is None else self.products
+                self.precondition = by_products(design, self.curvatures, penalty, self.products)
+            else:
+                make = by_rows if kind == "rows" else by_columns
+                self.precondition = make(design, self.curvatures, penalty)
         return self.precondition
 
     def _kind_of_preconditioner(self) -> str:
@@ -273,15 +273,6 @@ class _NewtonIterate:
         if rows < columns and rows <= FACTORED and penalised and self.problem.design.random_rows:
             return "products"
         return "rows" if columns <= FACTORED else "columns"
-
-    def _make_preconditioner(self) -> Solve:
-        design, penalty = self.problem.design, self.penalty
-        if self.kind == "products":
-            penalty = invertible(penalty)
-            if self.products is None:
-                self.products = row_products(design, penalty)
-            return by_products(design, self.curvatures, penalty, self.products)
-        return (by_rows if self.kind == "rows" else by_columns)(design, self.curvatures, penalty)
 
 
 def _product(block: Block, curvatures: Floats, direction: Floats, _: Loss) -> tuple[Floats, list[Floats]]:

@@ -23,7 +23,6 @@ and cached under a memory limit. Cost: O(1) per visit, O(n) per update, one kern
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -36,7 +35,6 @@ from separatrix.design.base import add_each
 from separatrix.design.kernel_matrix import KernelRows
 from separatrix.jit import WorkGate
 from separatrix.loops import online
-from separatrix.loops.rows import Rows
 from separatrix.perceptron_rule import UpdateRule, batch_update
 from separatrix.problem import Problem
 from separatrix.solvers.base import IN_MEMORY, Needs, Step
@@ -73,6 +71,11 @@ class MistakeDrivenState:
         """Updates made so far: the T of the mistake bound."""
         return int(self.counters[online.UPDATES])
 
+    @property
+    def vote_bytes(self) -> int:
+        """Memory of the vote's weights, 0 without a vote."""
+        return (self.updates + 1) * self.coef.nbytes if self.keep == "vote" else 0
+
     def kept(self) -> Floats:
         """Return the weights chosen by `keep`."""
         if self.keep == "average" and self.visits:
@@ -106,20 +109,12 @@ class PerceptronState(MistakeDrivenState):
         edges = np.concatenate([[1], changes, [self.visits + 1]])
         return np.concatenate(self.votes), np.diff(edges).astype(np.float64)
 
-    @property
-    def vote_bytes(self) -> int:
-        """Memory of the vote's weights, 0 without a vote."""
-        return (self.updates + 1) * self.coef.nbytes if self.keep == "vote" else 0
-
     def facts(self) -> dict[str, float]:
         return {**super().facts(), "vote_bytes": self.vote_bytes}
 
 
-class MistakeDrivenWalk(ABC):
-    """One run over one design: the order of visits and its log. Subclasses visit rows, compiled or interpreted."""
-
-    log: online.Log
-    gate: WorkGate
+class PerceptronWalk:
+    """One run over one design: the order of visits and its log. Rows are visited compiled or interpreted."""
 
     def __init__(self, solver: PerceptronSolver, problem: Problem, state: Any) -> None:
         self.solver, self.design, self.state = solver, problem.design, state
@@ -130,26 +125,24 @@ class MistakeDrivenWalk(ABC):
         self.weights = online.OnlineWeights(state.coef, state.lag, state.pocket)
         self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed, self.design.block_rows)
         self.walked = 0
+        self.gate, self.row_work, self.log = self.prepare()
 
-    @abstractmethod
-    def visit(self, order: Ints) -> None:
-        """Continue a step until it ends, the log is full, or rows must be computed."""
-
-    @abstractmethod
-    def fill_pocket(self) -> None:
-        """Put the weights in the pocket if they make fewer mistakes on all rows than those in it."""
-
-    @abstractmethod
-    def is_correct(self) -> bool:
-        """Return whether no row is a mistake."""
+    def prepare(self) -> tuple[WorkGate, int, online.Log]:
+        """Return the gate of the loops, the operations of a visit, and an empty log."""
+        rows, size, keep = self.design.stored_rows(), self.state.coef.size, self.state.keep
+        room = min(CHUNK_BYTES // 8, max(1024, self.n))
+        snapshots = min(room, max(1, CHUNK_BYTES // (8 * size)))
+        log = online.new_log(room, snapshots, size, 1 if keep == "vote" else self.state.record.snapshots.stride)
+        gate = WorkGate(("perceptron", rows.values.dtype.str, rows.columns.dtype.str))
+        return gate, 2 * (int(rows.values.size) // self.n) + 20, log
 
     def step(self) -> Step:
         """Visit all rows once (several times late in a long run), or until the run is over."""
         counters = self.state.counters
-        order = self.plan.next_step(counters)
-        while not self.is_over():
+        order, reads = self.plan.next_step(counters), int(counters[online.READS])
+        while not self._is_over():
             self.visit(order)
-            self.empty_log()
+            self._empty_log()
             # n consecutive correct visits in a drawn order may have missed some rows
             if counters[online.STREAK] >= self.n and self.solver.order != "cyclic" and not self.is_correct():
                 counters[online.STREAK] = 0
@@ -159,47 +152,11 @@ class MistakeDrivenWalk(ABC):
             self.fill_pocket()
             counters[online.POCKET_RUN] = max(longest, int(counters[online.POCKET_RUN]))
         self.walked += int(counters[online.DONE])
+        self.design.count_visits(int(counters[online.READS]) - reads)
         return Step(self.state.coef, {**self.state.facts(), "walked": self.walked})
 
-    def is_over(self) -> bool:
-        counters = self.state.counters
-        return bool(
-            counters[online.DONE] >= counters[online.GOAL]
-            or counters[online.STREAK] >= self.n
-            or counters[online.UPDATES] >= self.rule.max_updates
-        )
-
-    def empty_log(self) -> None:
-        """Move the logged updates to the record."""
-        counters, log, logged = self.state.counters, self.log, int(self.state.counters[online.LOGGED])
-        if logged:
-            self.state.record.extend(log.visits[:logged], log.rows[:logged], log.scores[:logged])
-        counters[online.LOGGED] = counters[online.KEPT] = 0
-
-
-class _PrimalWalk(MistakeDrivenWalk):
-    state: PerceptronState
-
-    def __init__(self, solver: PerceptronSolver, problem: Problem, state: PerceptronState) -> None:
-        super().__init__(solver, problem, state)
-        self.rows: Rows = problem.design.stored_rows()
-        self.gate = WorkGate(("perceptron", self.rows.values.dtype.str, self.rows.columns.dtype.str))
-        self.row_work = 2 * (int(self.rows.values.size) // self.n) + 20
-        room = min(CHUNK_BYTES // 8, max(1024, self.n))
-        snapshots = min(room, max(1, CHUNK_BYTES // (8 * state.coef.size)))
-        stride = 1 if state.keep == "vote" else state.record.snapshots.stride
-        self.log = online.new_log(room, snapshots, state.coef.size, stride)
-
-    def step(self) -> Step:
-        reads = int(self.state.counters[online.READS])
-        step = super().step()
-        self.design.count_visits(int(self.state.counters[online.READS]) - reads)
-        return step
-
-    def is_over(self) -> bool:
-        return super().is_over() or self.state.vote_bytes > VOTE_BYTES
-
     def visit(self, order: Ints) -> None:
+        """Continue a step until it ends, the log is full, or rows must be computed."""
         counters = self.state.counters
         remaining = int(counters[online.GOAL] - counters[online.DONE])
         visit = self.gate.choose(online.perceptron_visits, remaining * self.row_work)
@@ -207,25 +164,39 @@ class _PrimalWalk(MistakeDrivenWalk):
         self.design.visit(visit, *arguments, changed=(*self.weights, *self.log[:-1], counters))
 
     def fill_pocket(self) -> None:
+        """Put the weights in the pocket if they make fewer mistakes on all rows than those in it."""
         counters, fill = self.state.counters, self.gate.choose(online.fill_pocket, self.n * self.row_work)
         self.design.visit(fill, self.y, self.rule, self.weights, counters, changed=(*self.weights, counters))
 
     def is_correct(self) -> bool:
+        """Return whether no row is a mistake."""
         count = self.gate.choose(online.count_mistakes, self.n * self.row_work)
         arguments = (self.y, self.rule.tie, self.rule.margin, self.state.coef, self.state.counters, 1)
         return bool(self.design.visit(count, *arguments, changed=(self.state.counters,)) == 0)
 
-    def empty_log(self) -> None:
-        log, state = self.log, self.state
-        logged, snapshots = int(state.counters[online.LOGGED]), int(state.counters[online.KEPT])
-        super().empty_log()
+    def _is_over(self) -> bool:
+        counters = self.state.counters
+        return bool(
+            counters[online.DONE] >= counters[online.GOAL]
+            or counters[online.STREAK] >= self.n
+            or counters[online.UPDATES] >= self.rule.max_updates
+            or self.state.vote_bytes > VOTE_BYTES
+        )
+
+    def _empty_log(self) -> None:
+        """Move the logged updates and weights to the record, and to the votes."""
+        log, state, counters = self.log, self.state, self.state.counters
+        logged, snapshots = int(counters[online.LOGGED]), int(counters[online.KEPT])
+        counters[online.LOGGED] = counters[online.KEPT] = 0
         if not logged:
             return
-        state.record.extend_weights(log.weights[:snapshots], log.stride)
+        state.record.extend(log.visits[:logged], log.rows[:logged], log.scores[:logged])
+        if log.stride:
+            state.record.extend_weights(log.weights[:snapshots], log.stride)
         if state.keep == "vote":
             state.votes.append(log.weights[:snapshots].copy())
             state.vote_visits.append(log.visits[:logged].copy())
-        elif log.stride != state.record.snapshots.stride:
+        elif log.stride:
             self.log = log._replace(stride=state.record.snapshots.stride)
 
 
@@ -239,7 +210,7 @@ class PerceptronSolver:
     max_passes: int = 10_000
     seed: Seed = None
 
-    walk: ClassVar[type[MistakeDrivenWalk]] = _PrimalWalk
+    walk: ClassVar[type[PerceptronWalk]] = PerceptronWalk
     needs: ClassVar[Needs] = Needs(
         target=frozenset({"labels"}),
         row_visits=True,
@@ -309,13 +280,11 @@ class KernelPerceptronState(MistakeDrivenState):
         return {**super().facts(), "support": support, "kernel_rows": self.rows.computed}
 
 
-class _KernelWalk(MistakeDrivenWalk):
+class _KernelWalk(PerceptronWalk):
     state: KernelPerceptronState
 
-    def __init__(self, solver: PerceptronSolver, problem: Problem, state: KernelPerceptronState) -> None:
-        super().__init__(solver, problem, state)
-        self.gate = WorkGate(("kernel perceptron",))
-        self.log = online.new_log(LOG_ROWS, 0, self.n, stride=0)
+    def prepare(self) -> tuple[WorkGate, int, online.Log]:
+        return WorkGate(("kernel perceptron",)), 16 + self.n // 8, online.new_log(LOG_ROWS, 0, self.n, stride=0)
 
     def step(self) -> Step:
         before = self.state.rows.computed
@@ -326,7 +295,7 @@ class _KernelWalk(MistakeDrivenWalk):
     def visit(self, order: Ints) -> None:
         """Continue to the end of the step, or to the first missing kernel row, which is then computed."""
         state, rows = self.state, self.state.rows
-        work = (16 + self.n // 8) * int(state.counters[online.GOAL] - state.counters[online.DONE])
+        work = self.row_work * int(state.counters[online.GOAL] - state.counters[online.DONE])
         visit = self.gate.choose(online.kernel_visits, work)
         arguments = (self.y, order, self.rule, self.weights, self.log, state.counters)
         missing = int(visit(rows.table, rows.slots, state.scores, *arguments))
@@ -338,8 +307,7 @@ class _KernelWalk(MistakeDrivenWalk):
         fill(self.state.scores, self.y, self.rule, self.weights, self.state.counters)
 
     def is_correct(self) -> bool:
-        count = self.gate.choose(online.count_wrong, self.n)
-        return bool(count(self.state.scores, self.y, self.rule.tie, self.rule.margin, 1) == 0)
+        return not self.solver.rule.mistaken(self.state.scores, self.y).any()
 
     def _upcoming_mistakes(self, row: int, order: Ints) -> Ints:
         """Return a row and the next visited rows that are mistakes at the current scores and not in the cache."""
@@ -354,5 +322,5 @@ class _KernelWalk(MistakeDrivenWalk):
 class KernelPerceptronSolver(PerceptronSolver):
     """The single-sample rule in a kernel's feature space, given by the start."""
 
-    walk: ClassVar[type[MistakeDrivenWalk]] = _KernelWalk
+    walk: ClassVar[type[PerceptronWalk]] = _KernelWalk
     needs: ClassVar[Needs] = IN_MEMORY

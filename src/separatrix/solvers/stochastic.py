@@ -111,14 +111,16 @@ class Stochastic(Descent):
 class StochasticState:
     """The weights of a run and its counts, from which a run over other rows can continue.
 
-    `known` is the rate and its decay, once the first rows have determined them.
+    `known` is the rate and its decay, once the first rows have determined them. During passes 2^j to 2^(j+1) the
+    average is over the visits since pass 2^(j−1): the sums of the weights, and the visits, up to then are subtracted.
     """
 
     def __init__(self, start: Floats, *, average: bool, seed: Seed) -> None:
         self.weights = np.array(start, dtype=np.float64)
         self.lag = np.zeros_like(self.weights) if average else _EMPTY.copy()
         self.counters = np.array([0.0, 1.0, 0.0])
-        self.average, self.passes = _TailAverage(self.weights.size), 0
+        self.sums = self.subtracted = self.next_subtracted = (np.zeros_like(self.weights), 0)
+        self.passes = 0
         self.rng = np.random.default_rng(seed)
         self.known: tuple[KnownRate, float] | None = None
 
@@ -129,7 +131,8 @@ class StochasticState:
     def result(self, virtual: int) -> Floats:
         """Return the average of the weights, if it is kept, else the current ones; `virtual` ones do not shrink."""
         if self.lag.size and self.visits:
-            return self.average.value()
+            (total, visits), (before, visits_before) = self.sums, self.subtracted
+            return np.asarray((total - before) / (visits - visits_before))
         current = self.weights.copy()
         current[virtual:] *= self.counters[stochastic.SCALE]
         return current
@@ -140,7 +143,9 @@ class StochasticState:
         if self.lag.size:
             total = np.asarray(self.counters[stochastic.TOTAL] * self.weights - self.lag)
             total[:virtual] = self.visits * self.weights[:virtual] - self.lag[:virtual]
-            self.average.add(total, self.passes, self.visits)
+            self.sums = total, self.visits
+            if self.passes & (self.passes - 1) == 0:
+                self.subtracted, self.next_subtracted = self.next_subtracted, self.sums
 
 
 class _StochasticRun:
@@ -181,19 +186,3 @@ class _StochasticRun:
         first = self.state.visits
         rates = np.array([self.rate_at(k) for k in range(first, first + self.n)])
         return stochastic.Schedule(0.0, 0.0, self.strength, rates)
-
-
-class _TailAverage:
-    """The average of the weights since pass 2^(j−1), during passes 2^j to 2^(j+1)."""
-
-    def __init__(self, size: int) -> None:
-        self.now = self.since = self.next = (np.zeros(size), 0)
-
-    def add(self, total: Floats, passes: int, visits: int) -> None:
-        self.now = (total, visits)
-        if passes & (passes - 1) == 0:
-            self.since, self.next = self.next, self.now
-
-    def value(self) -> Floats:
-        (total, visits), (before, visits_before) = self.now, self.since
-        return np.asarray((total - before) / (visits - visits_before))

@@ -37,8 +37,8 @@ from separatrix.loops.coordinate import L1Penalty
 from separatrix.losses.base import Loss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Step
-from separatrix.solvers.iterate import Iterate, balance, expand_at, minimise_free, search
-from separatrix.solvers.l1_quadratic import Elimination, GramModel, descend_by_columns, violation
+from separatrix.solvers.iterate import balance, expand_at, minimise_free, search
+from separatrix.solvers.l1_quadratic import Elimination, GramModel, descend_by_columns, restricted, violation
 
 BALANCED = 1e-9  # relative to the slopes: gradients of free coefficients that count as 0
 INSIDE = 1.0 - 4.0 * EPSILON  # keeps a scaled point in its box despite rounding
@@ -161,78 +161,6 @@ class GramCache:
         self.known, self.products = known, products
 
 
-@dataclass(frozen=True)
-class MovableCoef:
-    """The raveled coefficients of some columns that a model may change: chosen penalised ones, and free ones."""
-
-    chosen: Bools
-    free: Bools
-    l1: L1Penalty
-    reduction: float
-
-
-class WorkingSetModel:
-    """Models of successive working sets: by columns while sets change and Gram matrices are expensive."""
-
-    def __init__(self, cache: GramCache) -> None:
-        self.cache = cache
-        self.last = np.zeros(0, dtype=np.intp)
-        self.by_columns = False
-
-    def begin(self, columns: Columns, target: MovableCoef) -> int:
-        """Begin a working set, choose how to model it, and return the number of models to use on it."""
-        new = len(np.setdiff1d(columns.indices, self.last))
-        self.last, self.by_columns = columns.indices, False
-        if not isinstance(columns, SparseColumns):
-            return 1  # the gradient of dense columns costs as much as that of all columns
-        n, size = columns.matrix.shape
-        only_ones = int(target.free.sum()) == int(columns.with_ones)
-        one_score = len(target.free) == len(columns.indices)
-        if only_ones and one_score and columns.matrix.nnz > LONG_ROWS * n:
-            self.by_columns = new > UNSETTLED * size and not self.cache.knows(columns)
-        return COLUMN_MODELS if self.by_columns else MODELS
-
-    def change(self, columns: Columns, iterate: Iterate, gradient: Floats, target: MovableCoef) -> Floats:
-        """Return the change of the columns' coefficients that nearly minimises a model, shaped as the gradient."""
-        coef = iterate.coef[columns.indices].reshape(-1)
-        if self.by_columns:
-            assert isinstance(columns, SparseColumns)
-            moved = _change_by_columns(columns, iterate, coef, target)
-        else:
-            hessian = self.cache.of(columns, iterate.weighted_curvature)
-            moved = _change_by_gram(hessian, coef, gradient.reshape(-1), target)
-        return moved.reshape(gradient.shape)
-
-    def check_age(self, before: float, after: float) -> None:
-        """Drop the cached Hessian if the last model, by its violation before and after, left much of it."""
-        if after > OUTDATED * before and not self.by_columns:
-            self.cache.forget()
-
-
-def _change_by_columns(columns: SparseColumns, iterate: Iterate, coef: Floats, target: MovableCoef) -> Floats:
-    l1 = L1Penalty(*(part[target.chosen] for part in target.l1))
-    before, weights, residual = coef[target.chosen], iterate.weighted_curvature, iterate.weighted_slope
-    moved, shift = descend_by_columns(columns, weights, residual, before, l1, cycles=COLUMN_CYCLES)
-    change = np.full(len(coef), shift)
-    change[target.chosen] = moved - before
-    return change
-
-
-def _change_by_gram(hessian: Floats, coef: Floats, gradient: Floats, target: MovableCoef) -> Floats:
-    """Return the change of raveled coefficients that minimises a model up to `reduction` of the violation."""
-    movable, coef = target.chosen | target.free, coef[target.chosen]
-    l1 = L1Penalty(*(part[target.chosen] for part in target.l1))
-    if not movable.all():
-        hessian = hessian[np.ix_(movable, movable)]
-    eliminated = Elimination.of(hessian, gradient[movable], target.free[movable])
-    model = GramModel(eliminated.gram, eliminated.gradient.copy(), coef.copy(), l1)
-    model.minimise(target.reduction * float(violation(coef, eliminated.gradient, l1).max(initial=0.0)))
-    change = np.zeros(len(gradient))
-    change[target.chosen] = model.coef - coef
-    change[target.free] = eliminated.free_change(model.coef - coef)
-    return change
-
-
 class WorkingSetProgress:
     """Counts the steps without progress."""
 
@@ -254,13 +182,15 @@ class WorkingSetDescent:
     ) -> None:
         self.problem, self.store, self.column_norms = problem, store, column_norms
         self.exact = has_constant_curvature(problem.loss)
-        self.model = WorkingSetModel(cache)
+        self.cache, self.last, self.by_columns = cache, np.zeros(0, dtype=np.intp), False
         self.penalised = problem.penalty_weights > 0.0
         self.outputs = start.size // len(start)
         self.alive = np.ones(len(start), dtype=bool)
         self.dual = DualPoint(-math.inf, np.empty(0), np.empty(0))
         self.free = store.take(np.flatnonzero(~self.penalised))
-        self.l1 = self._l1(slice(None))
+        weights, absolute = np.repeat(problem.penalty_weights, self.outputs), problem.penalty.absolute
+        scale = np.where(weights > 0.0, weights, 1.0) * (absolute if absolute > 0.0 else 1.0)
+        self.l1 = L1Penalty(absolute * weights, problem.penalty.quadratic * weights, scale)
         used = np.flatnonzero(start.reshape(len(start), -1).any(axis=1))
         eta = store.take(used).times(start[used]) if len(used) else np.zeros((len(problem.y), *start.shape[1:]))
         self.iterate = expand_at(problem, start, eta)
@@ -277,7 +207,7 @@ class WorkingSetDescent:
             yield Step(self.iterate.coef, facts, self.dual.slopes if math.isfinite(self.dual.value) else None)
             violations = violation(self.iterate.coef.reshape(-1), -dual_coef.reshape(-1), self.l1)
             violations[np.repeat(~(self.penalised & self.alive), self.outputs)] = 0.0
-            self.model.check_age(before, float(violations[chosen].max(initial=0.0)))
+            self._check_age(before, float(violations[chosen].max(initial=0.0)))
             chosen = self._choose(violations)
             before = self._improve(chosen, dual_coef, float(violations.max()))
 
@@ -299,13 +229,6 @@ class WorkingSetDescent:
         self.alive &= ~zero | coef.reshape(len(coef), -1).any(axis=1)
         return max(objective - self.dual.value, 0.0) + ROUNDING * abs(objective)
 
-    def _l1(self, features: Indices | slice) -> L1Penalty:
-        """Return the penalty of all coefficients of some columns, raveled; `scale` is the threshold, or 1."""
-        weights = np.repeat(self.problem.penalty_weights[features], self.outputs)
-        absolute, quadratic = self.problem.penalty.absolute, self.problem.penalty.quadratic
-        scale = np.where(weights > 0.0, weights, 1.0) * (absolute if absolute > 0.0 else 1.0)
-        return L1Penalty(absolute * weights, quadratic * weights, scale)
-
     def _choose(self, violations: Floats) -> Indices:
         """Return the working set as places in the raveled coefficients: nonzero ones and the most violated others."""
         nonzero = (self.iterate.coef.reshape(-1) != 0.0) & np.repeat(self.penalised, self.outputs)
@@ -316,30 +239,65 @@ class WorkingSetDescent:
     def _improve(self, chosen: Indices, dual_coef: Floats, worst: float) -> float:
         """Minimise over a working set until most of its violation is gone; return that before the last model."""
         features = np.union1d(self.free.indices, chosen // self.outputs)
-        columns, gradient = self.store.take(features), -dual_coef[features]
-        target, before = self._target(features, chosen), worst
-        models = 1 if self.exact else self.model.begin(columns, target)
-        for remaining_models in range(models - 1, -1, -1):
-            change = self.model.change(columns, self.iterate, gradient, target)
+        columns, gradient, before = self.store.take(features), -dual_coef[features], worst
+        l1, inside = restricted(self.l1, chosen), np.zeros(len(features) * self.outputs, dtype=bool)
+        inside[np.searchsorted(features, chosen // self.outputs) * self.outputs + chosen % self.outputs] = True
+        for remaining_models in range(self._begin(columns) - 1, -1, -1):
+            change = self._change(columns, gradient, chosen, inside, l1)
             trial = search(self.problem, self.iterate, columns, change, gradient)
             stuck, self.iterate = trial is self.iterate, trial
             if stuck or not remaining_models:
                 break
             gradient = columns.transposed_times(trial.weighted_slope)
-            violations = violation(trial.coef[features].reshape(-1), gradient.reshape(-1), target.l1)
-            remaining = float(violations[target.chosen].max(initial=0.0))
+            violations = violation(trial.coef.reshape(-1)[chosen], gradient.reshape(-1)[inside], l1)
+            remaining = float(violations.max(initial=0.0))
             if remaining <= REDUCTION * worst:
                 break
-            self.model.check_age(before, remaining)
+            self._check_age(before, remaining)
             before = remaining
         return before
 
-    def _target(self, features: Indices, chosen: Indices) -> MovableCoef:
-        inside = np.zeros((len(features), self.outputs), dtype=bool)
-        inside[np.searchsorted(features, chosen // self.outputs), chosen % self.outputs] = True
-        free = np.repeat(~self.penalised[features], self.outputs)
-        reduction = EXACT_REDUCTION if self.exact else MODEL_REDUCTION
-        return MovableCoef(inside.reshape(-1), free, self._l1(features), reduction)
+    def _begin(self, columns: Columns) -> int:
+        """Choose whether to model a working set by columns or by its Gram matrix; return the number of models."""
+        new = len(np.setdiff1d(columns.indices, self.last))
+        self.last, self.by_columns = columns.indices, False
+        if self.exact or not isinstance(columns, SparseColumns):
+            return 1  # the gradient of dense columns costs as much as that of all columns
+        n, size = columns.matrix.shape
+        only_ones = self.outputs == 1 and len(self.free.indices) == int(columns.with_ones)
+        if only_ones and columns.matrix.nnz > LONG_ROWS * n:
+            self.by_columns = new > UNSETTLED * size and not self.cache.knows(columns)
+        return COLUMN_MODELS if self.by_columns else MODELS
+
+    def _change(self, columns: Columns, gradient: Floats, chosen: Indices, inside: Bools, l1: L1Penalty) -> Floats:
+        """Return the change of the columns' coefficients that nearly minimises a model, shaped as the gradient.
+
+        The chosen coefficients, marked by `inside` among those of the columns, and the free ones may change.
+        """
+        coef, weights = self.iterate.coef.reshape(-1)[chosen], self.iterate.weighted_curvature
+        if self.by_columns:
+            assert isinstance(columns, SparseColumns)
+            slopes = self.iterate.weighted_slope
+            moved, shift = descend_by_columns(columns, weights, slopes, coef, l1, cycles=COLUMN_CYCLES)
+            change = np.full(gradient.size, shift)
+        else:
+            free = np.repeat(~self.penalised[columns.indices], self.outputs)
+            hessian, movable = self.cache.of(columns, weights), inside | free
+            if not movable.all():
+                hessian = hessian[np.ix_(movable, movable)]
+            eliminated = Elimination.of(hessian, gradient.reshape(-1)[movable], free[movable])
+            model = GramModel(eliminated.gram, eliminated.gradient.copy(), coef.copy(), l1)
+            reduction = EXACT_REDUCTION if self.exact else MODEL_REDUCTION
+            model.minimise(reduction * float(violation(coef, eliminated.gradient, l1).max(initial=0.0)))
+            moved, change = model.coef, np.zeros(gradient.size)
+            change[free] = eliminated.free_change(moved - coef)
+        change[inside] = moved - coef
+        return change.reshape(gradient.shape)
+
+    def _check_age(self, before: float, after: float) -> None:
+        """Drop the cached Hessian if the last model, by its violation before and after, left much of it."""
+        if after > OUTDATED * before and not self.by_columns:
+            self.cache.forget()
 
 
 @cache

@@ -81,11 +81,7 @@ def identifier(name: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Return a string as an SQL literal.
-
-    >>> print(literal("it's"))
-    'it''s'
-    """
+    """Return a string as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -97,8 +93,8 @@ def path_literal(path: Path) -> str:
 def literal_list(texts: Iterable[str]) -> str:
     """Return strings as SQL literals separated by commas.
 
-    >>> print(literal_list(["a", "b"]))
-    'a', 'b'
+    >>> print(literal_list(["a", "it's"]))
+    'a', 'it''s'
     """
     return ", ".join(map(literal, texts))
 

@@ -21,26 +21,26 @@ DATA = Path(__file__).with_name("data")
 
 @dataclass(frozen=True)
 class Demo:
-    """A demo table: what it shows, its target and features, and its origin."""
+    """A demo table: what it shows, its target, and its origin."""
 
     name: str
     description: str
     target: str
-    features: tuple[str, ...]
     origin: str
     row_names: str | None = None
 
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns that are neither the target nor names of rows."""
+        with demo_path(self.name).open(encoding="utf-8", newline="") as file:
+            return tuple(name for name in next(csv.reader(file)) if name not in {self.target, self.row_names})
 
-_PLANE = ("x1", "x2")
-_CELL = "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension"
-_CELLS = tuple(pattern.format(measure) for pattern in ("mean_{}", "{}_error", "worst_{}") for measure in _CELL.split())
 
 _ALL = (
     Demo(
         "students",
         "who gets grade A? Separable: the perceptron finds a rule after a few updates",
         "grade",
-        ("attendance", "tall", "sleeps", "gum"),
         "a worked example of lecture notes on linear discriminant functions",
         row_names="name",
     ),
@@ -48,35 +48,30 @@ _ALL = (
         "five-points",
         "separable through the origin: 5 mistakes without intercept, where 17 are possible",
         "y",
-        _PLANE,
         "a worked example of lecture notes on the perceptron",
     ),
     Demo(
         "five-points-overlap",
         "no line separates them: the perceptron never stops, one mistake is the best",
         "y",
-        _PLANE,
         "a worked example of lecture notes on linear discriminant functions",
     ),
     Demo(
         "four-points",
         "the exclusive or, the smallest set that no line separates",
         "y",
-        _PLANE,
         "folklore; Minsky and Papert, Perceptrons (1969)",
     ),
     Demo(
         "breast-cancer",
         "malignant or benign? 30 measurements of cell nuclei in very different units",
         "diagnosis",
-        _CELLS,
         "Breast Cancer Wisconsin (Diagnostic), UCI, doi:10.24432/C5DW2B, CC BY 4.0",
     ),
     Demo(
         "iris",
         "three species of iris; setosa is separable from the rest, the other two overlap",
         "species",
-        ("sepal_length", "sepal_width", "petal_length", "petal_width"),
         "Fisher (1936), Iris, UCI, doi:10.24432/C56C76, CC BY 4.0",
     ),
 )

@@ -72,7 +72,8 @@ def find_files(source: str, scratch: Path) -> tuple[File, ...]:
     if path.is_file():
         return (_inspected(path, source),)
     if path.is_dir():
-        entries = sorted(entry for entry in path.iterdir() if file_kind(entry) is not None and not _is_hidden(entry))
+        visible = (entry for entry in path.iterdir() if not entry.name.startswith((".", "_")) and entry.is_file())
+        entries = sorted(entry for entry in visible if file_kind(entry) is not None)
         if not entries:
             raise DataError(f"{source!r} is a folder without a file that ends in one of {', '.join(COMMON_SUFFIXES)}")
         return _files_of_one_kind(entries, source)
@@ -157,10 +158,6 @@ def _compression_ratio(start: bytes) -> float:
         if not member.eof:
             break
     return unpacked / max(len(start) - len(rest), 1)
-
-
-def _is_hidden(path: Path) -> bool:
-    return path.name.startswith((".", "_")) or not path.is_file()
 
 
 def _standard_input(scratch: Path) -> File:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from separatrix.tables.connection import literal, literal_list
 
@@ -59,19 +60,6 @@ PLAIN_NUMBER = re.compile(rf"\s*[-+]?((\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|{SPECIAL_
 CODE = re.compile(r"\s*[-+]?(0\d+|\d{16,})\s*")
 
 
-def _swapped(form: str) -> str:
-    return form.translate(str.maketrans("dm", "md"))
-
-
-SWAPPED = {
-    form.replace("-", sign): _swapped(form).replace("-", sign)
-    for _, formats in SHAPES
-    for form in formats
-    if form != _swapped(form) in formats
-    for sign in "-/."
-}
-
-
 def date_candidates(cells: Sequence[str]) -> tuple[str, ...]:
     """Return the date formats that the cells may be in; none if most cells do not look like dates."""
     for shape, formats in _COMPILED:
@@ -80,6 +68,11 @@ def date_candidates(cells: Sequence[str]) -> tuple[str, ...]:
             separator = matches[0][1] if shape.groups > CLOCK.count("(") else "-"
             return tuple(form if "," in form else form.replace("-", separator) for form in formats)
     return ()
+
+
+def day_month_swapped(form: str) -> str:
+    """Return a date format with day and month exchanged."""
+    return form.translate(str.maketrans("dm", "md"))
 
 
 def date_sql(cell: str, form: str) -> str:
@@ -141,17 +134,21 @@ class NumberFormat:
         """How the format writes 1234.5."""
         return f"1{self.thousands[:1]}234{self.decimal}5"
 
-    @property
-    def pattern(self) -> str:
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
         """The regular expression of a number in this format, for Python and DuckDB."""
         group = rf"\d{{1,3}}([{self.thousands}]\d{{3}})+|" if self.thousands else ""
         decimal = re.escape(self.decimal)
         digits = rf"(({group}\d+)({decimal}\d*)?|{decimal}\d+)([eE][-+]?\d+)?"
-        return rf"\s*[-+−]?[{SIGNS}]?\s?[-+−]?({digits}|{SPECIAL_NUMBERS})\s?[{SIGNS}]?\s*"
+        return re.compile(rf"\s*[-+−]?[{SIGNS}]?\s?[-+−]?({digits}|{SPECIAL_NUMBERS})\s?[{SIGNS}]?\s*")
+
+    def count(self, cells: Iterable[str]) -> int:
+        """Return how many cells are in this format."""
+        return sum(self.pattern.fullmatch(cell) is not None for cell in cells)
 
     def matches_sql(self, cell: str) -> str:
         """Return the SQL condition that a cell is in this format."""
-        return f"regexp_full_match({cell}, {literal(self.pattern)})"
+        return f"regexp_full_match({cell}, {literal(self.pattern.pattern)})"
 
     def sql(self, cell: str) -> str:
         """Return the SQL expression that parses a cell; for a cell not in this format, NULL or a wrong number."""
@@ -170,32 +167,26 @@ _ALL_FORMATS = (
     NumberFormat("'’", "."),
 )
 FORMATS = {form.name: form for form in _ALL_FORMATS}
-_COMMA_FIRST = tuple(sorted(_ALL_FORMATS, key=lambda form: form.decimal))  # a comma sorts before a point
-_PATTERNS = {form: re.compile(form.pattern) for form in _ALL_FORMATS}
 
 
 def number_format(cells: Sequence[str], *, decimal_comma: bool = False) -> tuple[NumberFormat, int]:
     """Return the format that accepts the most cells, the first one on ties, and how many it accepts."""
-    order = _COMMA_FIRST if decimal_comma else _ALL_FORMATS
-    accepted = {form: sum(_PATTERNS[form].fullmatch(cell) is not None for cell in cells) for form in order}
+    order = sorted(_ALL_FORMATS, key=lambda form: form.decimal if decimal_comma else "")  # a comma before a point
+    accepted = {form: form.count(cells) for form in order}
     best = max(order, key=lambda form: accepted[form])
     return best, accepted[best]
 
 
 def proves_decimal_comma(cells: Iterable[str]) -> bool:
     """Return whether some commas can only be decimal commas, as in 0,5."""
-    grouped, comma = _PATTERNS[_ALL_FORMATS[1]], _PATTERNS[_ALL_FORMATS[2]]
     with_comma = [cell for cell in cells if "," in cell]
-    return (
-        bool(with_comma)
-        and all(comma.fullmatch(cell) for cell in with_comma)
-        and not all(grouped.fullmatch(cell) for cell in with_comma)
-    )
+    grouped, decimal = (form.count(with_comma) == len(with_comma) for form in _ALL_FORMATS[1:3])
+    return decimal and not grouped
 
 
 def is_number(cell: str) -> bool:
     """Return whether a cell is a number in some format."""
-    return is_plain_number(cell) or any(pattern.fullmatch(cell) for pattern in _PATTERNS.values())
+    return any(form.pattern.fullmatch(cell) for form in _ALL_FORMATS)
 
 
 def is_plain_number(cell: str) -> bool:

@@ -17,6 +17,7 @@ from separatrix.tables.stored import DuckSource
 from separatrix.tables.table import ColumnKind, Table
 
 FRAME = "frame"
+TYPES = {"f": "DOUBLE", "b": "BOOLEAN", "M": "TIMESTAMP"}  # by NumPy's kind of a type
 
 
 def from_frame(
@@ -40,7 +41,7 @@ def from_frame(
     with connect() as connection:
         connection.execute(f"SET pandas_analyze_sample = {rows}")
         connection.register(FRAME, {f"q{k}": array for k, array in enumerate(arrays.values())})
-        types = [_type(array) for array in arrays.values()]
+        types = [TYPES.get(array.dtype.kind, "VARCHAR") for array in arrays.values()]
         casts = ", ".join(f"CAST(q{k} AS {kind}) AS c{k}" for k, kind in enumerate(types))
         raw = RawTable(tuple(arrays), tuple(types), notes)
         connection.execute(f"CREATE TABLE {raw.table} AS SELECT {casts} FROM {FRAME}")
@@ -74,26 +75,14 @@ def _array(series: Any, *, as_text: bool) -> NDArray[Any]:
     if kind == nw.Boolean and not series.is_null().any():
         return np.asarray(series.to_numpy(), dtype=np.bool_)
     if kind in (nw.Date, nw.Datetime):
-        plain = series.cast(nw.Datetime("us")) if kind == nw.Date else _in_utc(series)
+        if getattr(kind, "time_zone", None) is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        plain = series.cast(nw.Datetime("us")) if kind == nw.Date else series
         return np.asarray(plain.to_numpy()).astype("datetime64[us]")
-    cells = [
-        None if missing else cell for cell, missing in zip(series.to_list(), series.is_null().to_list(), strict=True)
+    words = [
+        None if is_missing or (isinstance(cell, float) and math.isnan(cell)) else str(cell)
+        for cell, is_missing in zip(series.to_list(), series.is_null().to_list(), strict=True)
     ]
     if kind == nw.Boolean:
-        return np.asarray([None if cell is None else str(cell).lower() for cell in cells], dtype=object)
-    return np.asarray([None if cell is None or _is_nan(cell) else str(cell) for cell in cells], dtype=object)
-
-
-def _is_nan(cell: object) -> bool:
-    return isinstance(cell, float) and math.isnan(cell)
-
-
-def _in_utc(series: Any) -> Any:
-    """Return timestamps without a time zone, converted to UTC."""
-    if series.dtype.time_zone is None:
-        return series
-    return series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-
-
-def _type(array: NDArray[Any]) -> str:
-    return {"f": "DOUBLE", "b": "BOOLEAN", "M": "TIMESTAMP"}.get(array.dtype.kind, "VARCHAR")
+        words = [word and word.lower() for word in words]
+    return np.asarray(words, dtype=object)

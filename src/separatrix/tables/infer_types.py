@@ -32,11 +32,10 @@ from separatrix.tables.formats import (
     MISSING_NUMBERS,
     PLAIN,
     SIGNS,
-    SWAPPED,
-    NumberFormat,
     clean_sql,
     date_candidates,
     date_sql,
+    day_month_swapped,
     days_sql,
     has_codes,
     is_plain_number,
@@ -347,7 +346,7 @@ def _number_type(column: RawColumn) -> ColumnType | None:
         form = FORMATS.get(column.options.formats.get(column.name, ""), form)
     elif not accepted or accepted < (1 - 2 * MAX_UNPARSED) * len(sample) or has_codes(sample) or len(signs) > 1:
         return None
-    counts = _number_counts(column, form)
+    counts = column.parse_counts(form.matches_sql("word"))
     if not (requested or counts.is_plausible):
         return None
     word = trim_sql(column.text)
@@ -360,10 +359,6 @@ def _number_type(column: RawColumn) -> ColumnType | None:
     return column.parsed("number", reason, form.name, number, counts)
 
 
-def _number_counts(column: RawColumn, form: NumberFormat) -> ParseCounts:
-    return column.parse_counts(form.matches_sql("word"))
-
-
 def _date_type(column: RawColumn) -> ColumnType | None:
     given = column.kind and column.options.formats.get(column.name)
     candidates = (given,) if given else date_candidates(column.number_sample) or (ISO,) * (column.kind == "date")
@@ -372,10 +367,10 @@ def _date_type(column: RawColumn) -> ColumnType | None:
     if column.kind is None and not plausible:
         return None
     form = min(plausible or candidates[:1], key=lambda each: counts[each].unparsed)
-    rival, reason = SWAPPED.get(form), ""
-    if rival in plausible and counts[rival].unparsed == counts[form].unparsed:
+    rival, reason = day_month_swapped(form), ""
+    if rival != form and rival in plausible and counts[rival].unparsed == counts[form].unparsed:
         form, reason = _day_or_month_first(column, form, rival)
-    elif plausible and rival in candidates:
+    elif rival != form and rival in candidates and plausible:
         reason = f"dates written as {form} (a number above 12 proves it)"
     value = date_sql(trim_sql(column.text), form)
     return column.parsed("date", reason or f"dates written as {form}", form, value, counts[form])
@@ -447,4 +442,4 @@ def _first_non_number(column: RawColumn) -> str | None:
     form, accepted = number_format(column.number_sample)
     if has_codes(column.sample) or 2 * accepted < len(column.sample):
         return None
-    return _number_counts(column, form).first_unparsed
+    return column.parse_counts(form.matches_sql("word")).first_unparsed

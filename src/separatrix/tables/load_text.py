@@ -39,18 +39,18 @@ BYTE_ORDER_MARK = "\ufeff"
 ZSTD_LINES = 2000  # lines that DuckDB samples, as Python cannot unpack zstd
 BUFFER = 4 << 20  # bytes that DuckDB parses at a time: less memory than its default, and no slower
 COMMON_MISSING = ("", "NA")
+# DuckDB's messages on another encoding and on mixed line ends
+FIXED_BY_REWRITING = ("not utf-8 encoded", "state machine reached an invalid state")
 SHOWN = 60  # characters of a faulty line in a message
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """A text file that DuckDB can read, rewritten or not, with its encoding and dialect."""
+    """A text file that DuckDB can read, perhaps rewritten, with its dialect."""
 
     file: File
     rewritten: bool
-    encoding: CharacterEncoding
     dialect: Dialect
-    notes: tuple[str, ...]
 
 
 def prepare_text(
@@ -76,16 +76,14 @@ def prepare_text(
         notes += ["line ends of two kinds are read as one"] if mixed else []
     sample = sample.replace(FEED, "\n").replace("\r", "\n")
     dialect = find_dialect(sample, whole=len(head) < SAMPLE, separator=separator)
-    text = TextFile(file, rewritten, encoding, dialect, (*notes, *dialect.notes))
-    return replace(text, dialect=replace(dialect, rows=dialect.rows + tuple(_later_rows(text))))
+    rows = (*dialect.rows, *_later_rows(file, dialect))
+    return TextFile(file, rewritten, replace(dialect, rows=rows, notes=(*notes, *dialect.notes)))
 
 
 def _prepare_again(connection: Connection, text: TextFile, scratch: Path) -> TextFile:
     """Prepare a file again, rewritten: after its sample it is not UTF-8, or its line ends are mixed."""
-    encoding = text.encoding
-    if encoding.is_plain:
-        with open_unpacked(text.file) as stream:
-            encoding = detect_encoding(_non_ascii_lines(stream))
+    with open_unpacked(text.file) as stream:
+        encoding = detect_encoding(_non_ascii_lines(stream))
     return prepare_text(connection, text.file, scratch, text.dialect.separator, rewrite_as=encoding)
 
 
@@ -131,17 +129,16 @@ def _rewritten(file: File, encoding: CharacterEncoding, scratch: Path) -> File:
     return replace(file, path=path, compression="none")
 
 
-def _later_rows(text: TextFile) -> Iterator[tuple[str, ...]]:
+def _later_rows(file: File, dialect: Dialect) -> Iterator[tuple[str, ...]]:
     """Yield complete rows from later places of an uncompressed file."""
-    if text.file.compression != "none" or (size := text.file.path.stat().st_size) <= SAMPLE:
+    if file.compression != "none" or (size := file.path.stat().st_size) <= SAMPLE:
         return
-    dialect, width = text.dialect, len(text.dialect.names)
-    with text.file.path.open("rb") as stream:
+    with file.path.open("rb") as stream:
         for number in range(1, LATER_SAMPLES + 1):
             stream.seek(SAMPLE + max(size - SAMPLE - LATER_SAMPLE, 0) * number // LATER_SAMPLES)
             part = stream.read(LATER_SAMPLE).decode("utf-8", errors="replace").replace("\r\n", "\n").split("\n", 1)[-1]
             records = records_of(part, dialect.separator, dialect.escape)[:-1]
-            yield from (tuple(record) for record in records if len(record) == width)
+            yield from (tuple(record) for record in records if len(record) == len(dialect.names))
 
 
 def load_text(
@@ -164,7 +161,7 @@ def load_text(
     _fill_or_retry(connection, files, types, tuple(dict.fromkeys((*COMMON_MISSING, *missing, *sample_words))), scratch)
     _refuse_trailing_fields(connection, files)
     comma = any(text.dialect.decimal_comma for text in files)
-    file_notes = tuple(dict.fromkeys(note for text in files for note in text.notes))
+    file_notes = tuple(dict.fromkeys(note for text in files for note in text.dialect.notes))
     raw = RawTable(
         names, tuple(types), (*file_notes, *notes), decimal_comma=comma, from_text=True, missing_words=sample_words
     )
@@ -203,9 +200,7 @@ def _fill_or_retry(
             if late_words:
                 types[:] = _types_of_all_rows(connection, files, types, missing_words)
             for index, text in enumerate(files):
-                if index == 0:
-                    connection.execute(f"DROP TABLE IF EXISTS {RAW}")
-                into = f"INSERT INTO {RAW}" if index else f"CREATE TABLE {RAW} AS"
+                into = f"INSERT INTO {RAW}" if index else f"CREATE OR REPLACE TABLE {RAW} AS"
                 connection.execute(f"{into} SELECT * FROM {_reader(text, types, missing_words)}")
         except duckdb.OutOfMemoryException as problem:
             raise memory_error(files[index].file.name, problem) from problem
@@ -216,9 +211,10 @@ def _fill_or_retry(
         except duckdb.Error as problem:
             named = (k for k, text in enumerate(files) if f"file = {text.file.path}\n" in str(problem))
             index = next(named, index)
-            if not _may_be_rewritten(files[index], problem):
-                raise _reading_error(files[index], problem) from problem
-            files[index] = _prepare_again(connection, files[index], scratch)
+            text, may_help = files[index], any(message in str(problem) for message in FIXED_BY_REWRITING)
+            if not may_help or text.rewritten or text.file.compression == "zstd":
+                raise _reading_error(text, problem) from problem
+            files[index] = _prepare_again(connection, text, scratch)
         else:
             return
 
@@ -248,13 +244,6 @@ def _types_of_all_rows(
         row = connection.execute(f"SELECT {has_text} FROM {reader}").fetchone()
         late |= {k for k, is_text in zip(numbers, row, strict=True) if is_text}
     return ["VARCHAR" if k in late else kind for k, kind in enumerate(types)]
-
-
-def _may_be_rewritten(text: TextFile, problem: Exception) -> bool:
-    """Return whether rewriting may help: the file has another encoding or mixed line ends."""
-    message = str(problem)
-    can_be = not text.rewritten and text.file.compression != "zstd"
-    return can_be and ("not utf-8 encoded" in message or "state machine reached an invalid state" in message)
 
 
 def _reading_error(text: TextFile, problem: Exception) -> DataError:

@@ -93,7 +93,8 @@ def open_table(  # noqa: PLR0913  # a border: each is an option of the command l
 def _opened(source: str, options: ReadOptions, memory: int | None, check_names: NameCheck) -> TableSource:
     with ExitStack() as resources:  # closed with the table, or here if it cannot be opened
         folder = Path(resources.enter_context(TemporaryDirectory(prefix="separatrix-")))
-        files = _files(source, folder)
+        demo = source.removeprefix(DEMO_PREFIX) if source.startswith(DEMO_PREFIX) else None
+        files = find_files(source, folder) if demo is None else (File(demo_path(demo), source, "text"),)
         connection = connect(memory, folder if sum(map(_plain_size, files)) > LARGE else None)
         resources.enter_context(connection)
 
@@ -111,20 +112,14 @@ def _opened(source: str, options: ReadOptions, memory: int | None, check_names: 
             schema = _types_of_chosen(connection, raw, schema if options.sql is None else (), options, repr(source))
             raw = raw.with_notes(reading_notes(schema))
         rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
-        demo = DEMOS.get(source.removeprefix(DEMO_PREFIX)) if source.startswith(DEMO_PREFIX) else None
-        target, row_names = (demo.target, demo.row_names) if demo and options.sql is None else (None, None)
+        known = DEMOS[demo] if demo is not None and options.sql is None else None
+        target, row_names = (known.target, known.row_names) if known else (None, None)
         return DuckSource(source, schema, raw.notes, connection, raw, rows, resources.pop_all(), target, row_names)
 
 
 def _plain_size(file: File) -> int:
     packed = file.kind == "parquet" or file.compression != "none"
     return file.path.stat().st_size * (PACKED if packed else 1)
-
-
-def _files(source: str, scratch: Path) -> tuple[File, ...]:
-    if source.startswith(DEMO_PREFIX):
-        return (File(demo_path(source.removeprefix(DEMO_PREFIX)), source, "text"),)
-    return find_files(source, scratch)
 
 
 def _loaded(

@@ -75,16 +75,20 @@ def without_empty_rows(connection: Connection, raw: RawTable, nameless: Sequence
     is_empty = " AND ".join(f"{cell} IS NULL" for cell in raw.cells)
     filled = ", ".join(f"count({cell})" for cell in raw.cells)
     rows, *filled_rows = connection.execute(f"SELECT count(*), {filled} FROM {raw.table}").fetchone()
-    empty = 0
+    empty, first = 0, []
     if max(filled_rows) < rows:
-        empty = connection.execute(f"SELECT count(*) FROM {raw.table} WHERE {is_empty}").fetchone()[0]
+        columns = f"count(*), min(rowid + 1, {ROWS_SHOWN})"
+        empty, first = connection.execute(f"SELECT {columns} FROM {raw.table} WHERE {is_empty}").fetchone()
     dropped = [k for k, is_nameless in enumerate(nameless) if is_nameless and not filled_rows[k]]
     if (not empty and not dropped) or rows == empty:
         return raw
     columns_kept = [k for k in range(len(raw.names)) if k not in dropped]
     notes = []
-    if empty:
-        notes.append(f"{counted(empty, 'empty row')} left out: {_row_numbers(connection, raw, is_empty, empty)}")
+    if empty:  # counted from 1 below the header; blank lines do not count
+        numbers = ", ".join(f"{number:,}" for number in first)
+        more = f" and {empty - len(first):,} more" if empty > len(first) else ""
+        rows_shown = f"{'row' if empty == 1 else 'rows'} {numbers}{more} below the header"
+        notes.append(f"{counted(empty, 'empty row')} left out: {rows_shown}")
     if dropped:
         notes.append(f"{counted(len(dropped), 'column')} without name and value left out")
     columns = ", ".join(f"c{k} AS c{place}" for place, k in enumerate(columns_kept))
@@ -97,11 +101,3 @@ def without_empty_rows(connection: Connection, raw: RawTable, nameless: Sequence
         notes=(*raw.notes, *notes),
         table=f"{raw.table}_filled",
     )
-
-
-def _row_numbers(connection: Connection, raw: RawTable, condition: str, count: int) -> str:
-    """Return the numbers of the rows that meet a condition, from 1 below the header; blank lines do not count."""
-    query = f"SELECT rowid + 1 FROM {raw.table} WHERE {condition} ORDER BY rowid LIMIT {ROWS_SHOWN}"
-    shown = [f"{number:,}" for (number,) in connection.execute(query).fetchall()]
-    more = f" and {count - len(shown):,} more" if count > len(shown) else ""
-    return f"{'row' if count == 1 else 'rows'} {', '.join(shown)}{more} below the header"

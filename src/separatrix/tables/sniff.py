@@ -54,16 +54,14 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
     (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
 )
-# Characters that are frequent in texts of the language.
+# Characters that are frequent in texts of the language, after their least share of the special characters.
 FREQUENT = (
-    ("cp932", "Shift-JIS", re.compile("[\u3001\u3002\u3041-\u3093\u30a1-\u30f4\u30fc]")),
-    ("euc_jp", "EUC-JP", re.compile("[\u3001\u3002\u3041-\u3093\u30a1-\u30f4\u30fc]")),
-    ("euc_kr", "EUC-KR", re.compile("[\uac00-\ud7a3]")),
-    ("gb18030", "GB 18030", re.compile("[的一是不了人我在有他这为之大来以个中上们，。]")),
-    ("big5", "Big5", re.compile("[的一是不了人我在有他這為之大來以個中上們，。]")),
+    ("cp932", "Shift-JIS", 0.1, re.compile("[\u3001\u3002\u3041-\u3093\u30a1-\u30f4\u30fc]")),
+    ("euc_jp", "EUC-JP", 0.1, re.compile("[\u3001\u3002\u3041-\u3093\u30a1-\u30f4\u30fc]")),
+    ("euc_kr", "EUC-KR", 0.5, re.compile("[\uac00-\ud7a3]")),
+    ("gb18030", "GB 18030", 0.1, re.compile("[的一是不了人我在有他这为之大来以个中上们，。]")),
+    ("big5", "Big5", 0.1, re.compile("[的一是不了人我在有他這為之大來以個中上們，。]")),
 )
-LIKELY = {"euc_kr": 0.5}  # least share of frequent characters among the special ones, if not LIKELY_SHARE
-LIKELY_SHARE = 0.1
 CYRILLIC_WORD = re.compile("[а-яё]{3,}", re.IGNORECASE)
 SPECIAL = re.compile(r"[^\x00-\x7f]")
 
@@ -280,10 +278,10 @@ def detect_encoding(sample: bytes) -> CharacterEncoding:
 
 
 def _by_language(sample: bytes) -> CharacterEncoding:
-    shares = [(_share(sample, codec, frequent), codec, name) for codec, name, frequent in FREQUENT]
-    share, codec, name = max(shares, key=lambda entry: entry[0] / LIKELY.get(entry[1], LIKELY_SHARE))
+    shares = [(_share(sample, codec, frequent), least, codec, name) for codec, name, least, frequent in FREQUENT]
+    share, least, codec, name = max(shares, key=lambda entry: entry[0] / entry[1])
     cyrillic = _decoded(sample, "cp1251") or ""
-    if share >= LIKELY.get(codec, LIKELY_SHARE):
+    if share >= least:
         evidence = f"read so, {share:.0%} of its special characters are common"
     elif len("".join(CYRILLIC_WORD.findall(cyrillic))) > 0.8 * len(SPECIAL.findall(cyrillic)):
         codec, name, evidence = "cp1251", "Windows-1251", "read so, its words are Cyrillic throughout"

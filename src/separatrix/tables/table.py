@@ -237,10 +237,7 @@ def target_column(table: Table, name: str) -> NDArray[Any]:
     if column.levels == TRUTH_VALUES:
         return column.values.astype(np.bool_)
     if column.kind in {"number", "date"}:
-        return column.values.astype(np.int64) if _is_whole(column.values) else column.values
+        values = column.values
+        is_whole = np.all((np.abs(values) < LARGEST_WHOLE) & (values == np.rint(values)))
+        return values.astype(np.int64) if is_whole else values  # so that a class is called 1, not 1.0
     return column.words()
-
-
-def _is_whole(values: NDArray[Any]) -> bool:
-    """Return whether all are integers, so that a class is called 1, not 1.0."""
-    return bool(np.all((np.abs(values) < LARGEST_WHOLE) & (values == np.rint(values))))

@@ -47,13 +47,12 @@ def write_columns(path: str | Path, blocks: Iterable[Mapping[str, NDArray[Any]]]
 
 def writer_of(path: str | Path) -> str:
     """Return DuckDB's options for a file's suffix; an OptionError lists the known suffixes."""
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
-    suffix = (suffixes[-2] if len(suffixes) > 1 else "") if compression else suffixes[-1] if suffixes else ""
+    name, _, packing = str(path).lower().rpartition(".")
+    compression = COMPRESSIONS.get(f".{packing}")
+    suffix = Path(name).suffix if compression else f".{packing}"
     if suffix not in WRITERS or (compression and suffix == ".parquet"):
-        raise OptionError(
-            f"{str(path)!r} does not end in one of {', '.join(WRITERS)}, csv and JSON also with .gz or .zst"
-        )
+        endings = f"{', '.join(WRITERS)}, csv and JSON also with .gz or .zst"
+        raise OptionError(f"{str(path)!r} does not end in one of {endings}")
     return WRITERS[suffix] + (f", COMPRESSION {compression}" if compression else "")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,13 @@ import pytest
 from typer.testing import CliRunner
 
 from separatrix.certificates.base import certificate_from_dict
+from separatrix.certificates.data import Data
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.cli.main import app
 from separatrix.reports.verdict import make_verdict, render_verdict
 from separatrix.tables.demos import load_demo
 
+FIVE_POINTS = Data(rows=5, width=2, columns=("x1", "x2"), intercept=True, task="two", labels=(-1.0, 1.0), counts=(3, 2))
 QUASI = "y,x,z\n0,0,1\n0,0,2\n1,0,1.5\n1,0,3\n1,1,2\n1,2,1\n"
 
 
@@ -138,8 +142,7 @@ def test_json_has_the_checks_the_margin_and_a_certificate_that_verifies() -> Non
 
 def test_an_undecided_verdict_says_why_and_exits_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
     def undecided(X: Any, y: Any, **_: Any) -> SeparabilityCertificate:
-        names = tuple(f"x{j}" for j in range(X.shape[1] + 1))
-        return SeparabilityCertificate((-1, 1), names, True, len(y), 0, reason="floats could not tell")
+        return SeparabilityCertificate(data=FIVE_POINTS, n_left=0, undecided=True, reason="floats could not tell")
 
     monkeypatch.setattr("separatrix.separability.check.check_separability", undecided)
     result = run("check", "demo:five-points")
@@ -151,7 +154,8 @@ def test_an_undecided_verdict_says_why_and_exits_with_1(monkeypatch: pytest.Monk
 
 def test_a_proof_that_does_not_hold_is_owned_up_to() -> None:
     X, y = load_demo("five-points-overlap")
-    wrong = SeparabilityCertificate((-1.0, 1.0), ("intercept", "x1", "x2"), True, 5, 0, weights=(1, 0, 0))  # type: ignore[arg-type]
+    data = replace(FIVE_POINTS, counts=(2, 3))
+    wrong = SeparabilityCertificate(data=data, n_left=0, weights=(Fraction(1), Fraction(0), Fraction(0)))
     verdict = make_verdict("points", "y", wrong, X, y)
     assert not verdict.decided
     assert "NO, which is a fault of separatrix: FAILS: direction: row" in render_verdict(verdict)
@@ -198,12 +202,12 @@ def test_a_certificate_holds_on_its_table_and_on_no_other(proof: Path) -> None:
     result = run("verify", str(proof), "demo:breast-cancer")
     assert result.exit_code == 0
     assert "holds direction: above 0 on 569, below 0 on none, exactly" in words(result)
-    assert "Verified on diagnosis of demo:breast-cancer, 569 rows: 6 checks made, all hold." in words(result)
+    assert "Proved on diagnosis of demo:breast-cancer, 569 rows: 6 checks made, all hold." in words(result)
     other = run("verify", str(proof), "demo:iris")
     assert other.exit_code == 1
     assert "FAILS data: X has the columns ['sepal_length', 'sepal_width'," in words(other)
     assert "the certificate is of ['mean_radius'," in words(other)
-    assert "REFUSED on species of demo:iris" in words(other)
+    assert "NOT PROVED on species of demo:iris, 150 rows: 1 of 1 check failed." in words(other)
     dropped = json.loads(run("verify", str(proof), "demo:breast-cancer", "--drop", "mean_area", "--json").stdout)
     assert dropped["holds"] is False
     assert dropped["certificates"][0]["checks"][0]["holds"] is False
@@ -211,19 +215,48 @@ def test_a_certificate_holds_on_its_table_and_on_no_other(proof: Path) -> None:
 
 def test_a_tampered_certificate_is_refused_with_the_row(proof: Path) -> None:
     content = json.loads(proof.read_text(encoding="utf-8"))
-    content["content"]["direction"][3] = -1e6
+    content["witness"]["weights"][3] = "-1000000"
     proof.write_text(json.dumps(content), encoding="utf-8")
     result = run("verify", str(proof), "demo:breast-cancer")
     assert result.exit_code == 1
-    assert "is on the wrong side" in result.stdout
+    assert "FAILS direction: row 0 is on the wrong side" in words(result)
+    assert "NOT PROVED on diagnosis of demo:breast-cancer" in words(result)
 
 
-def test_a_verdict_that_its_content_does_not_have_is_refused(proof: Path) -> None:
+def test_a_tampered_statement_is_refused(proof: Path) -> None:
     content = json.loads(proof.read_text(encoding="utf-8"))
-    proof.write_text(json.dumps({**content, "verdict": "overlap"}), encoding="utf-8")
+    content["statement"]["n_left"] = 1
+    proof.write_text(json.dumps(content), encoding="utf-8")
     result = run("verify", str(proof), "demo:breast-cancer")
     assert result.exit_code == 1
-    assert "FAILS verdict: the file says 'overlap', what it contains says 'separable'" in words(result)
+    assert "FAILS left: 0 are left, claimed 1" in words(result)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"rows": 568, "counts": [357, 211]}, "X has shape (569, 30); the certificate is of (568, 30)"),
+        ({"counts": [356, 213]}, "[357, 212] rows of the labels count; the certificate is of [356, 213]"),
+        ({"weights": True}, "the fit had sample weights; give them"),
+        ({"labels": ["benign", "malign"]}, "row 0 has label 'malignant'; the certificate is of ['benign', 'malign']"),
+        ({"labels": ["malignant", "benign"]}, "[212, 357] rows of the labels count; the certificate is of [357, 212]"),
+    ],
+)
+def test_a_certificate_of_tampered_data_is_refused(changes: dict[str, Any], complaint: str, proof: Path) -> None:
+    content = json.loads(proof.read_text(encoding="utf-8"))
+    content["data"] |= changes
+    proof.write_text(json.dumps(content), encoding="utf-8")
+    result = run("verify", str(proof), "demo:breast-cancer")
+    assert result.exit_code == 1
+    assert f"FAILS data: {complaint}" in words(result)
+
+
+@pytest.mark.parametrize(("key", "word"), [("verdict", "overlap"), ("claim", "the classes overlap")])
+def test_a_verdict_that_the_statement_does_not_have_is_refused(key: str, word: str, proof: Path) -> None:
+    content = json.loads(proof.read_text(encoding="utf-8"))
+    proof.write_text(json.dumps({**content, key: word}), encoding="utf-8")
+    complaint = f"malformed certificate: {key} does not follow from the statement; the file was altered"
+    assert refusal("verify", str(proof), "demo:breast-cancer") == f"{proof}: {complaint}"
 
 
 @pytest.mark.parametrize("verb", ["fit", "check"])
@@ -232,7 +265,7 @@ def test_what_fit_and_check_print_can_be_verified_and_knows_its_target(verb: str
     path.write_text(run(verb, quasi, "--target", "y", "--json").stdout, encoding="utf-8")
     result = run("verify", str(path), quasi)
     assert result.exit_code == 0, result.output
-    assert "Verified on y of" in result.stdout
+    assert "Proved on y of" in result.stdout
 
 
 def test_a_fit_stopped_by_overlap_has_two_certificates(tmp_path: Path) -> None:
@@ -247,14 +280,21 @@ def test_a_fit_stopped_by_overlap_has_two_certificates(tmp_path: Path) -> None:
 
 
 def test_a_certificate_without_a_proof_proves_nothing(tmp_path: Path) -> None:
-    names = ("intercept", "x1", "x2")
-    empty = SeparabilityCertificate((-1.0, 1.0), names, True, 5, 0, reason="floats could not tell")
+    empty = SeparabilityCertificate(data=FIVE_POINTS, n_left=0, undecided=True, reason="floats could not tell")
     path = tmp_path / "empty.json"
     path.write_text(empty.to_json(), encoding="utf-8")
     result = run("verify", str(path), "demo:five-points")
-    assert result.exit_code == 1
-    assert "unchecked verdict: there is nothing to check" in words(result)
-    assert "NOTHING PROVED" in result.stdout
+    assert result.exit_code == 2
+    assert "Claimed (separability): not decided" in words(result)
+    assert "NOTHING PROVED on y of demo:five-points, 5 rows: nothing is claimed" in words(result)
+    content = json.loads(run("verify", str(path), "demo:five-points", "--json").stdout)
+    assert (content["holds"], content["certificates"][0]["outcome"]) == (False, "nothing claimed")
+
+
+def hostile(**values: Any) -> bytes:
+    """Return the text of a certificate that has all keys, some with other values."""
+    plain = {"format": 2, "kind": "separability", "data": {}, "statement": {}, "witness": {}, "parts": []}
+    return json.dumps({**plain, "verdict": "", "claim": "", **values}).encode()
 
 
 HOSTILE = {
@@ -266,11 +306,19 @@ HOSTILE = {
     "too deep": (b'{"a":' * 100_000, "it nests deeper than 64 levels"),
     "no certificate": (b'{"result": {"coef": [1]}}', "has no certificate"),
     "no object": (b'{"certificate": 5}', "a certificate is a JSON object; this is int"),
-    "unknown kind": (b'{"kind": "seperability", "format": 1}', "did you mean 'separability'?"),
-    "removed kind": (b'{"kind": "mixing", "format": 1}', "fit again with update='batch', or on sx.blocked(X)"),
-    "another format": (b'{"kind": "separability", "format": 2}', "this release reads 1"),
-    "no content": (b'{"kind": "separability", "format": 1}', "malformed certificate"),
-    "code": (b'{"kind": "__import__(\'os\')", "format": 1}', "unknown kind of certificate"),
+    "unknown kind": (
+        hostile(kind="seperability"),
+        "kind is 'seperability', an unknown kind; did you mean 'separability'?",
+    ),
+    "older format": (b'{"kind": "separability", "format": 1}', "was made by an older release; fit again"),
+    "removed kind": (b'{"kind": "mixing", "format": 1}', "was made by an older release; fit again"),
+    "another format": (hostile(format=3), "format is 3; this release reads 2"),
+    "a format that is no number": (hostile(format=2.0), "format is 2.0; this release reads 2"),
+    "no format": (b'{"kind": "separability"}', "malformed certificate: format is missing"),
+    "no data": (b'{"kind": "separability", "format": 2}', "malformed certificate: data is missing"),
+    "no rows": (hostile(data={}), "malformed certificate: data.rows is missing"),
+    "another key": (hostile(content={}), "malformed certificate: content is unknown"),
+    "code": (hostile(kind="__import__('os')"), "an unknown kind"),
 }
 
 
@@ -285,9 +333,9 @@ def test_a_file_that_is_no_certificate_is_refused_in_one_line(name: str, tmp_pat
 @pytest.mark.parametrize("number", ["1e999999999", "1/0", "0x10", "1_000", "٣", [1], None, True])
 def test_a_number_that_is_none_is_refused_at_once(number: Any, proof: Path) -> None:
     content = json.loads(proof.read_text(encoding="utf-8"))
-    content["content"]["direction"][0] = number
+    content["witness"]["weights"][0] = number
     proof.write_text(json.dumps(content), encoding="utf-8")
-    assert "malformed certificate" in refusal("verify", str(proof), "demo:breast-cancer")
+    assert "malformed certificate: witness.weights[0] is " in refusal("verify", str(proof), "demo:breast-cancer")
 
 
 def test_a_missing_or_enormous_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -316,7 +316,7 @@ def test_an_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("separatrix.cli.fit.answer", interrupted)
+    monkeypatch.setattr("separatrix.model.train.train_table", interrupted)
     result = run("fit", "demo:students")
     assert result.exit_code == 130
     assert result.stderr == "interrupted\n"

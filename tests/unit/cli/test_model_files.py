@@ -13,6 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 import separatrix as sx
+from separatrix.certificates.base import certificate_from_dict
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.cli.main import app
 from separatrix.errors import CertificateError
 
@@ -199,18 +201,14 @@ def test_all_coefficients_are_shown_if_asked_for(tmp_path: Path) -> None:
         ({"summary": {"terms": []}}, "summary.model is missing"),
         ({"format": 99}, "install a newer separatrix"),
         ({"coef": [["x"]]}, "coef"),
-        ({"options": {"scales": "all"}, "summary": {}}, ""),
     ],
 )
 def test_a_file_that_is_no_model_is_refused_by_name(change: Any, complaint: str, shop: tuple[str, str]) -> None:
-    table, model = shop
+    _, model = shop
     content = json.loads(Path(model).read_text(encoding="utf-8"))
     del content["checksum"]
     Path(model).write_text(json.dumps({**content, **change}), encoding="utf-8")
-    if complaint:
-        assert complaint in refusal("summary", model)
-    else:
-        assert "options.scales" in refusal("verify", model, table)
+    assert complaint in refusal("summary", model)
 
 
 @pytest.mark.parametrize("verb", [("predict", "{}", "demo:iris"), ("export", "{}", "--to", "sql"), ("summary", "{}")])
@@ -237,7 +235,8 @@ def test_a_model_file_is_verified_on_its_table_and_refused_on_another(shop: tupl
     del content["checksum"]
     content["certificate"]["verdict"] = "perfect"
     Path(model).write_text(json.dumps(content), encoding="utf-8")
-    assert run("verify", model, table).exit_code == 1
+    complaint = "malformed certificate: verdict does not follow from the statement; the file was altered"
+    assert refusal("verify", model, table) == f"{model}: {complaint}"
     assert "leave those options out" in refusal("verify", model, table, "--target", "bought")
 
 
@@ -258,7 +257,7 @@ def test_scaled_and_sparse_rows_are_verified_as_they_were_fitted(options: tuple[
 def change(model: str, **values: Any) -> None:
     """Write other values into a model file, without a checksum that would tell."""
     content = json.loads(Path(model).read_text(encoding="utf-8"))
-    del content["checksum"]
+    content.pop("checksum", None)
     Path(model).write_text(json.dumps({**content, **values}), encoding="utf-8")
 
 
@@ -268,16 +267,18 @@ def test_a_model_with_a_certificate_that_is_no_longer_read_still_predicts(shop: 
     options = ("--model", "perceptron", "--max-passes", "3")
     assert run("fit", table, "--target", target, *options, "--out", model).exit_code == 0
     certificate = json.loads(Path(model).read_text(encoding="utf-8"))["certificate"]
-    for part in certificate["content"].get("parts", [certificate]):
-        part["kind"] = "mixing"
-        part["content"] |= {"mixed": 2.0, "rounds": 3, "parts": 4, "by_mistakes": True}
-    change(model, certificate=certificate)
-    assert run("predict", model, table).exit_code == 0
-    assert run("summary", model).exit_code == 0
-    remedy = "perceptrons mixed over a cluster were given up; fit again with update='batch', or on sx.blocked(X)"
-    with pytest.raises(CertificateError, match=re.escape(f"unknown kind of certificate 'mixing': {remedy}")):
-        sx.load_model(model).evidence()
-    assert refusal("verify", model, table) == f"{model}: unknown kind of certificate 'mixing': {remedy}"
+    older = {"kind": "mixing", "format": 1, "verdict": "converged", "claim": "made up", "content": {"rounds": 3}}
+    unknown = "malformed certificate: kind is 'mixing', an unknown kind"
+    for changed, complaint in (
+        (older, "the certificate was made by an older release; fit again"),
+        ({**certificate, "kind": "mixing"}, unknown),
+    ):
+        change(model, certificate=changed)
+        assert run("predict", model, table).exit_code == 0
+        assert run("summary", model).exit_code == 0
+        with pytest.raises(CertificateError, match=f"^{re.escape(complaint)}"):
+            sx.load_model(model).evidence()
+        assert refusal("verify", model, table).startswith(f"{model}: {complaint}")
 
 
 def test_a_model_of_some_rows_is_verified_on_these(shop: tuple[str, str]) -> None:
@@ -287,6 +288,23 @@ def test_a_model_of_some_rows_is_verified_on_these(shop: tuple[str, str]) -> Non
     result = run("verify", model, table)
     assert result.exit_code == 1
     assert "and the --where or --sql of the fit.\n" in result.stdout
+
+
+def test_scales_are_those_of_the_certificate(shop: tuple[str, str]) -> None:
+    table, model = shop
+    assert run("fit", table, "--target", "bought", "--strength", "0.1", "--out", model).exit_code == 0
+    content = json.loads(Path(model).read_text(encoding="utf-8"))
+    group = next(group for group in ("statement", "witness") if "scales" in content["certificate"][group])
+    for scales, complaint in (
+        ("all", f'{group}.scales is "all"; a list is needed'),
+        ([1.0], "the file: there are 1 scales for 4 columns"),
+        ([0.0, 1.0, 1.0, 1.0], f"{group}.scales[0] is 0.0; a number above 0"),
+    ):
+        own = {**content["certificate"][group], "scales": scales}
+        change(model, certificate={**content["certificate"], group: own})
+        assert f"malformed certificate: {complaint}" in refusal("verify", model, table)
+    change(model, certificate=content["certificate"], options={**content["options"], "scales": "all"})
+    assert run("verify", model, table).exit_code == 0  # the options are not believed
 
 
 LEARNED = [
@@ -357,10 +375,8 @@ def test_weights_that_are_not_the_last_of_a_run_are_told_not_to_be_covered(
     assert run("fit", *options, "--model", "perceptron", "--out", model).exit_code == 0
     result = run("verify", model, options[0])
     assert result.exit_code == 0
-    assert "unchecked coefficients: not covered: it is of the last weights of a run, and the model keeps" in words(
-        result
-    )
-    assert "neither the coefficients nor what else the file says" in result.stdout
+    kept = f"the certificate is about the last weights of a run, and the model keeps the {options[-1]}"
+    assert f"Only the certificate was checked, not the coefficients: {kept}." in words(result)
     change(model, coef=[[5.0, 5.0]], options={})
     assert run("verify", model, options[0]).exit_code == 1
 
@@ -368,10 +384,13 @@ def test_weights_that_are_not_the_last_of_a_run_are_told_not_to_be_covered(
 def test_a_proof_of_no_coefficients_does_not_cover_them(shop: tuple[str, str]) -> None:
     table, model = shop
     content = json.loads(Path(model).read_text(encoding="utf-8"))
-    change(model, certificate=content["certificate"]["content"]["existence"])
+    nested = content["certificate"]["witness"]["existence"]
+    data = certificate_from_dict(content["certificate"]).data
+    change(model, certificate=SeparabilityCertificate.from_groups(data, nested).to_dict())
     result = run("verify", model, table)
     assert result.exit_code == 0, result.output
-    assert "unchecked coefficients: not covered: the proof of separability is about none of them" in words(result)
+    note = "Only the certificate was checked, not the coefficients: the separability certificate is about none of them."
+    assert note in words(result)
 
 
 def test_of_classes_whose_runs_converged_the_coefficients_are_checked(tmp_path: Path) -> None:

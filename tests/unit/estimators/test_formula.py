@@ -169,7 +169,7 @@ def test_a_missing_column_is_named():
         ("y + x ~ kind", OptionError, "has 2 targets"),
         ("y ~ 1", OptionError, "has no column beside the constant"),
         ("y ~ np.log(x)", DataError, "'np.log(x)' is nan in row"),
-        ("kind ~ x", DataError, "the target kind has 'c' in row 0, which is no number; give numbers or a classifier"),
+        ("kind ~ x", DataError, "the target kind has 'c' in row 0, no number; give numbers or a classifier"),
         ("C(kind) ~ x", OptionError, "the target C(kind) makes"),
         ("y ~ nonsense(x)", DataError, "data has no column 'nonsense'"),
         ("y ~ np.nonsense(x)", DataError, "the formula cannot be applied to these rows"),
@@ -184,7 +184,7 @@ def test_bad_formulas_are_refused(formula, error, words):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ([[1.0, 2.0]], "data is a list; give a pandas or polars frame, or a mapping of names to columns"),
+        ([[1.0, 2.0]], "data is a list; give a pandas or polars frame, or a mapping of columns"),
         ({"y": [1.0, 2.0], "x": [1.0]}, "the columns of data differ in length"),
         ({"y": [1.0, np.nan], "x": [1.0, 2.0]}, "column 'y' has 1 missing value, first in row 1"),
     ],

@@ -34,7 +34,9 @@ def test_rows_columns_and_matrix_give_one_answer():
     grid = X[::5] * 1.1
     np.testing.assert_allclose(given.decision_function(RBF(2.0)(grid, X)), dense.decision_function(grid), atol=1e-4)
     assert given.certificate_.verify(K, Y)
-    assert next(check.name for check in given.certificate_.verify(K, Y).checks) == "inner product"
+    indefinite = given.certificate_.verify(K - 0.5 * np.eye(150), Y)
+    assert not indefinite
+    assert "FAILS: data: the kernel matrix is not an inner product: it has eigenvalues below 0" in str(indefinite)
 
 
 def test_a_small_cache_shrinks_and_reaches_the_same_objective():
@@ -66,7 +68,10 @@ def test_class_weights_multiply():
     by_row = sx.KernelSVM(**EXACT).fit(X, Y, sample_weight=np.where(Y == 1, 3.0, 1.0))
     assert by_class.result_.objective == pytest.approx(by_row.result_.objective, rel=1e-9)
     assert by_class.certificate_.verify(X, Y)
-    assert not replace(by_class.certificate_, class_weights=None).verify(X, Y)
+    data = by_class.certificate_.data
+    assert data.class_weights == (1.0, 3.0)
+    for other in (None, (3.0, 1.0)):
+        assert not by_class.certificate_.about(replace(data, class_weights=other)).verify(X, Y)
 
 
 @pytest.mark.parametrize("multiclass", ["one_vs_one", "one_vs_rest"])
@@ -164,20 +169,20 @@ def test_a_certificate_can_be_broken():
     assert sx.certificate_from_dict(json.loads(found.to_json())).to_json() == found.to_json()
     broken = {
         "multipliers": replace(found, multipliers=1.01 * found.multipliers),
-        "balance": replace(found, multipliers=np.append(found.multipliers[:-1], 0.0)),
-        "objective": replace(found, primal=found.primal * (1.0 + 1e-6)),
-        "bound": replace(found, dual=found.dual * (1.0 + 1e-6)),
+        "objective": replace(found, primal=found.primal * (1.0 - 1e-8)),
+        "bound": replace(found, dual=found.dual * (1.0 + 1e-8)),
     }
     for name, certificate in broken.items():
-        failed = [check.name for check in certificate.verify(X, Y).checks if check.holds is False]
-        assert name in failed
+        assert name in [check.name for check in certificate.verify(X, Y).checks if not check.holds]
+    unbalanced = replace(found, multipliers=np.append(found.multipliers[:-1], 0.0)).verify(X, Y)
+    assert {"objective", "bound"} == {check.name for check in unbalanced.checks if not check.holds}
     assert "row 0 has label" in str(found.verify(X, Y + 5))
 
 
 def test_a_fit_cut_short_says_so_with_its_gap():
     with pytest.warns(ConvergenceWarning, match=r"stopped after 1 block, as max_steps=1 was reached: .* tol=1e-10"):
         model = sx.KernelSVM(**EXACT, max_steps=1).fit(X, Y)
-    assert model.certificate_.verdict == "not optimal"
+    assert model.certificate_.verdict == "stopped"
     assert model.certificate_.verify(X, Y)
 
 

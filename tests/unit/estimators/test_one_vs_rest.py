@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import separatrix as sx
-from separatrix.certificates.base import OneVsRestCertificate
+from separatrix.certificates.base import PartsCertificate
 from separatrix.errors import OptionError
 
 FRAME, Y = load_iris(return_X_y=True, as_frame=True)
@@ -26,12 +26,14 @@ def test_the_joined_fit_is_that_of_one_vs_rest_regression():
     np.testing.assert_allclose(wrapped.predict_proba(FRAME), chances / chances.sum(axis=1, keepdims=True), rtol=1e-12)
 
 
-def test_the_certificates_are_of_true_and_false():
+def test_the_certificates_are_of_each_class_against_the_rest():
     model = sx.OneVsRest(sx.LinearSVM(strength=0.01)).fit(X, NAMES)
     certificate = model.certificate_
-    assert isinstance(certificate, OneVsRestCertificate)
-    assert certificate.indicators
-    assert [part.labels for part in certificate.parts] == [(False, True)] * 3
+    assert isinstance(certificate, PartsCertificate)
+    assert (certificate.data.scheme, certificate.data.counts) == ("one-vs-rest", (50, 50, 50))
+    assert [(part.data.task, part.data.labels) for part in certificate.parts] == [
+        ("rest", (name,)) for name in ("setosa", "versicolor", "virginica")
+    ]
     assert certificate.verify(X, NAMES)
     assert not certificate.verify(X, NAMES[::-1])
     assert model.result_.certificate.to_json() == certificate.to_json()
@@ -44,7 +46,7 @@ def test_two_classes_have_one_fit():
     assert len(model.estimators_) == 1
     assert (model.fitted_.link, model.fitted_.coef.tolist()) == ("sigmoid", own.coef_.tolist())
     assert model.predict_proba(X).tolist() == own.predict_proba(X).tolist()
-    assert model.certificate_.classes == ("versicolor",)
+    assert model.certificate_.data.labels == ("setosa", "versicolor")
     assert model.certificate_.verify(X[:100], NAMES[:100])
 
 

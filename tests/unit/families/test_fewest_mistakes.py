@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 import separatrix as sx
 from separatrix.certificates.base import certificate_from_dict
 from separatrix.certificates.fewest_mistakes import InfeasibleRows, hitting_set_needs, packing_bound
-from separatrix.errors import ConvergenceWarning, OptionError
+from separatrix.errors import CertificateError, ConvergenceWarning, OptionError
 from separatrix.solvers.fewest_mistakes import exact_subsystem
 
 
@@ -138,16 +138,20 @@ def test_tampered_certificates_are_refused():
     certificate = sx.ZeroOneClassifier().fit(X, y).certificate_
     first, *others = certificate.subsystems
     wrong = InfeasibleRows(first.rows, (first.multipliers[0] + 1, *first.multipliers[1:]))
-    negative = InfeasibleRows(first.rows, tuple(-value for value in first.multipliers))
+    negative = certificate.to_dict()
+    negative["witness"]["subsystems"][0]["multipliers"][0] = str(-first.multipliers[0])
+    with pytest.raises(
+        CertificateError, match=r"witness.subsystems\[0\].multipliers\[0\] is .*; a .* above 0 is needed"
+    ):
+        sx.certificate_from_dict(negative)
     strange = InfeasibleRows((*first.rows[:-1], 1000), first.multipliers)
+    with pytest.raises(ValueError, match="a subsystem has rows beyond the 60 of the data"):
+        replace(certificate, subsystems=(strange, *others))
     tampered = {
         "more than are needed": replace(certificate, lower=7),
         "does not cancel in column": replace(certificate, subsystems=(wrong, *others)),
-        "not above 0": replace(certificate, subsystems=(negative, *others)),
-        "names row 1000": replace(certificate, subsystems=(strange, *others)),
-        "differs": replace(certificate, wrong=certificate.wrong[:-1]),
         "counted": replace(certificate, coef=-certificate.coef),
-        "fewer than 6 rows hit": replace(certificate, subsystems=(first,), packing=(Fraction(9),)),
+        "some 5 rows hit every subsystem": replace(certificate, subsystems=(first,), packing=(Fraction(9),)),
     }
     for reason, bad in tampered.items():
         refusal = bad.verify(X, y)

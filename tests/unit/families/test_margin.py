@@ -1,6 +1,7 @@
 """The hard margin and the halfspace program: against another solver, at the edges, refused with proof, re-checked."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ import separatrix as sx
 from separatrix.certificates.base import certificate_from_dict
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.design.build import make_design
-from separatrix.errors import OptionError, OverlapError, SeparationWarning
+from separatrix.errors import CertificateError, OptionError, OverlapError, SeparationWarning
 from separatrix.families.base import TrainingRows
 from separatrix.families.margin import fit
 from separatrix.fit.labels import find_classes
@@ -102,7 +103,8 @@ def test_each_class_must_be_separable(estimator):
     X, y = sx.load_demo("iris")
     with pytest.raises(OverlapError, match="no halfspace separates class 'versicolor' and the rest") as refusal:
         estimator().fit(X, y)
-    assert refusal.value.certificate.classes == ("versicolor",)
+    data = refusal.value.certificate.data
+    assert (data.task, data.labels, data.counts) == ("rest", ("versicolor",), (50, 100))
     assert refusal.value.certificate.verify(X, y)
     assert not refusal.value.certificate.verify(X, np.roll(y, 50))
 
@@ -137,6 +139,37 @@ def test_on_overlap_soft_falls_back_with_a_warning():
     assert np.isnan(model.margin_[1])
     assert model.margin_[0] > 0.8
     assert model.score(X, y) > 0.8
+    certificate = model.certificate_
+    assert (certificate.kind, certificate.verdict) == ("mixed", "mixed")
+    assert [part.kind for part in certificate.parts] == ["margin", "optimality", "optimality"]
+    assert sx.verify(model, X, y).holds
+    again = sx.certificate_from_dict(json.loads(certificate.to_json()))
+    assert again.to_json() == certificate.to_json()
+    assert again.verify(X, y)
+    assert not again.verify(X, y[::-1])
+
+
+@pytest.mark.filterwarnings("ignore::separatrix.errors.SeparationWarning")
+def test_parts_of_different_kinds_are_read_with_their_kinds():
+    X, y = sx.load_demo("iris")
+    written = sx.MaxMarginClassifier(on_overlap="soft").fit(X, y).certificate_.to_dict()
+    first, *others = written["parts"]
+    for parts, kind, complaint in (
+        (
+            [{**first, "kind": "magrin"}, *others],
+            "mixed",
+            "parts[0].kind is 'magrin', an unknown kind; did you mean 'margin'",
+        ),
+        ([{"statement": {}, "witness": {}}, *others], "mixed", "parts[0].kind is None, an unknown kind"),
+        ([{**first, "kind": "optimality"}, *others], "mixed", "parts[0].statement"),
+        (written["parts"], "margin", "parts[0]"),
+    ):
+        with pytest.raises(CertificateError, match=re.escape(f"malformed certificate: {complaint}")):
+            sx.certificate_from_dict({**written, "kind": kind, "parts": parts})
+    whole = sx.LinearSVM(strength=0.1).fit(X, y).certificate_.to_dict()
+    named = [{"kind": "optimality", **part} for part in whole["parts"]]
+    with pytest.raises(CertificateError, match="kind is 'mixed', where all parts are of one kind"):
+        sx.certificate_from_dict({**whole, "kind": "mixed", "parts": named})
 
 
 @pytest.mark.parametrize(
@@ -172,7 +205,7 @@ def test_the_positive_class_is_the_second(estimator):
     model = estimator(positive="setosa").fit(X[two], y[two])
     assert model.classes_.tolist() == ["versicolor", "setosa"]
     assert model.score(X[two], y[two]) == 1.0
-    assert model.certificate_.labels == ("versicolor", "setosa")
+    assert model.certificate_.data.labels == ("versicolor", "setosa")
     assert model.certificate_.verify(X[two], y[two])
     with pytest.raises(OptionError, match=r"positive='setsa' is not among the classes .*; did you mean 'setosa'"):
         estimator(positive="setsa").fit(X[two], y[two])
@@ -209,14 +242,19 @@ def test_tampered_certificates_and_other_data_are_refused():
     X, y = separable(40, 3)
     certificate = certificate_of(X, y)
     pinned = certificate.rows[0]
+    wider, narrower = certificate.lower * (1 + 1e-9), certificate.upper * (1 - 1e-9)
+    for changes in ({"lower": wider}, {"upper": narrower}):
+        with pytest.raises(ValueError, match="is above the upper bound"):
+            replace(certificate, **changes)
     tampered = {
-        "lower": replace(certificate, lower=np.nextafter(certificate.lower, np.inf) * (1 + 1e-9)),
-        "upper": replace(certificate, upper=certificate.upper * (1 - 1e-9)),
+        "lower": replace(certificate, lower=wider, upper=wider),
+        "upper": replace(certificate, lower=narrower, upper=narrower),
         "weights": replace(certificate, coef=certificate.coef * [1, -1, 1, 1]),
         "negative": replace(certificate, multipliers=-certificate.multipliers),
         "rows": replace(certificate, rows=(certificate.rows + 1) % 40),
-        "twice": replace(certificate, rows=np.full_like(certificate.rows, pinned)),
     }
+    with pytest.raises(ValueError, match="rows must be different ones of 40"):
+        replace(certificate, rows=np.full_like(certificate.rows, pinned))
     for name, bad in tampered.items():
         assert not bad.verify(X, y), name
     moved = X.copy()

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.certificates.base import OneVsRestCertificate, certificate_from_dict
+from separatrix.certificates.base import certificate_from_dict
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import ConvergenceWarning, OptionError
 from separatrix.fit.result import Status
@@ -150,10 +150,13 @@ def test_of_many_classes_each_has_its_own_proof_or_none() -> None:
     model = sx.Perceptron(on_overlap="stop", keep="best").fit(X, y)
     assert model.result_.status is Status.INFEASIBLE
     assert [part.status for part in model.result_.parts] == [Status.CONVERGED, Status.INFEASIBLE, Status.INFEASIBLE]
-    assert isinstance(model.overlap_, OneVsRestCertificate)
-    assert model.overlap_.classes == ("versicolor", "virginica")
+    assert isinstance(model.overlap_, SeparabilityCertificate)
+    assert (model.overlap_.verdict, model.overlap_.data.task) == ("overlap", "rest")
+    assert model.overlap_.data.labels == ("versicolor",)  # the first class that overlaps with the rest
+    parts = model.result_.parts
+    assert [part.overlap and part.overlap.data.labels for part in parts] == [None, ("versicolor",), ("virginica",)]
     assert model.overlap_.verify(X, y)
-    assert not model.overlap_.verify(X, y[::-1])
+    assert not model.overlap_.verify(X, np.roll(y, 50))
 
 
 def test_sparse_rows_stop_as_dense_ones_do() -> None:

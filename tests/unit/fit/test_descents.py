@@ -30,7 +30,9 @@ PENALTIES = [NoPenalty(), L2(0.1)]
 
 def make_problem(loss: Loss | None = None, penalty: Penalty | None = None, offset: float = 0.0) -> Problem:
     loss = loss or losses.Logistic()
-    return Problem(make_design(X + offset, intercept=True), TARGETS[loss.target], loss, penalty or NoPenalty())
+    labels = {"labels": (-1, 1), "numbers": None, "classes": (0, 1, 2)}[loss.target]
+    design = make_design(X + offset, intercept=True)
+    return Problem(design, TARGETS[loss.target], loss, penalty or NoPenalty(), labels=labels)
 
 
 def fit(problem: Problem, **options: Any) -> FitResult:

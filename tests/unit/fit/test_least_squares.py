@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 import separatrix as sx
 from separatrix.certificates.least_squares import LeastSquaresCertificate
 from separatrix.design.build import make_design
-from separatrix.errors import DataError
+from separatrix.errors import CertificateError, DataError
 from separatrix.fit import least_squares
 
 # A polynomial of degree 5 with coefficients 1 at 0..20, and NIST's certified answer for its fit: 1 each.
@@ -153,16 +154,19 @@ def test_a_certificate_survives_json_and_refuses_other_data(rows, y) -> None:
 @pytest.mark.parametrize("column", range(5))
 def test_a_coefficient_that_is_off_is_refused(rows, y, column: int) -> None:
     content = sx.LinearRegression().fit(rows, y).certificate_.to_dict()
-    content["content"]["coef"][column] *= 1.0 + 1e-3 * (1.0 if column else 1e-3)
+    content["witness"]["coef"][column] *= 1.0 + 1e-3 * (1.0 if column else 1e-3)
     checks = sx.certificate_from_dict(content).verify(rows, y)
     assert [check.name for check in checks.checks if check.holds is False]
 
 
 def test_dependent_rows_prove_nothing(rows, y) -> None:
     content = sx.LinearRegression().fit(rows, y).certificate_.to_dict()
-    content["content"]["independent"][0] = content["content"]["independent"][1]
-    checks = sx.certificate_from_dict(content).verify(rows, y)
-    assert [check.name for check in checks.checks if check.holds is False] == ["unique"]
+    content["witness"]["independent"][0] = content["witness"]["independent"][1]
+    with pytest.raises(CertificateError, match=r"witness.independent\[1\] is \d+; an entry that is not there before"):
+        sx.certificate_from_dict(content)
+    rows[1] = rows[0]
+    certificate = replace(sx.LinearRegression().fit(rows, y).certificate_, independent=(0, 1, 2, 3, 4))
+    assert [check.name for check in certificate.verify(rows, y).checks if not check.holds] == ["unique"]
 
 
 def test_gaps_are_refused_with_their_place(rows, y) -> None:
@@ -197,8 +201,13 @@ def test_one_row_is_met() -> None:
 )
 def test_columns_that_are_independent_are_not_proved_dependent(rows, y, changes) -> None:
     content = json.loads(json.dumps(sx.LinearRegression().fit(rows, y).certificate_.to_dict()))
-    content["content"] |= changes
-    verified = sx.certificate_from_dict(content).verify(rows, y)
+    for name, value in changes.items():
+        content["statement" if name in content["statement"] else "witness"][name] = value
+    with pytest.raises(CertificateError, match="claim does not follow from the statement; the file was altered"):
+        sx.certificate_from_dict(content)
+    groups = {group: content[group] for group in ("statement", "witness")}
+    altered = LeastSquaresCertificate.from_groups(sx.LinearRegression().fit(rows, y).certificate_.data, groups)
+    verified = sx.certificate_from_dict(altered.to_dict()).verify(rows, y)
     assert not verified
     assert "FAILS: alias" in str(verified)
 
@@ -213,7 +222,9 @@ def test_more_relations_than_are_listed_are_verified_by_rank(monkeypatch) -> Non
     assert certificate.verify(wide, y)
 
 
-@pytest.mark.parametrize(("targets", "words"), [("words", "no numbers"), (np.nan, "y has nan in row 0")])
+@pytest.mark.parametrize(
+    ("targets", "words"), [("words", "y has entries that are not numbers"), (np.nan, "y has nan in row 0")]
+)
 def test_targets_that_are_no_numbers_fail_in_words(rows, y, targets, words) -> None:
     verified = sx.LinearRegression().fit(rows, y).certificate_.verify(rows, [targets] * len(y))
     assert not verified

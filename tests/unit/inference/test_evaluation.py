@@ -309,11 +309,11 @@ def test_very_many_rows_are_judged_by_some_drawn_at_random(monkeypatch, tmp_path
     (tmp_path / "t.csv").write_text("x,y\n" + "\n".join(lines), encoding="utf-8")
     table, options = read_table(tmp_path / "t.csv"), TrainOptions(target="y", missing="drop", folds=2)
     whole = train_table(table, options)
+    assert whole.own.rows == 1800
+    assert whole.training_description == "on the training rows"
     for module in ("evaluate", "train"):
         monkeypatch.setattr(f"separatrix.model.{module}.MOST_EVALUATED", 500)
     found, again = (train_table(table, options) for _ in range(2))
-    assert whole.own.rows == 1800
-    assert whole.training_description == "on the training rows"
     assert found.own.rows == found.holdout.rows == 500
     assert found.training_description == "on 500 training rows drawn at random"
     assert found.holdout_description.endswith("by 2-fold cross-validation, 500 of them drawn at random")

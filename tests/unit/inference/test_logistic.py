@@ -202,7 +202,7 @@ def test_bias_reduced_fits_of_weights_that_are_no_counts() -> None:
 
 def test_nothing_is_told_where_nothing_is_decided() -> None:
     fit = fitted(X, OVERLAP).fitted_.inference.fits[0]
-    unknown = replace(fit, existence=replace(fit.existence, reason="floats could not tell"))
+    unknown = replace(fit, existence=replace(fit.existence, undecided=True, reason="floats could not tell"))
     found = likelihood_table(unknown, CovarianceChoice("classical"), 0.95)
     assert all(term.estimate is None and "could not be shown" in term.absent for term in found.terms)
     assert all(measure.value is None for measure in found.measures)

@@ -231,7 +231,7 @@ def test_a_kernel_file_satisfies_the_schema_and_has_no_coefficients(kernel_file:
     schema = json.loads(files("separatrix.model").joinpath("schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
     validator.validate(kernel_file)
-    assert (kernel_file["format"], kernel_file["coef"], kernel_file["intercept"]) == (1, [], [])
+    assert (kernel_file["format"], kernel_file["coef"], kernel_file["intercept"]) == (2, [], [])
     machine = kernel_file["kernel"]["machines"][0]
     assert kernel_file["kernel"]["votes"]
     assert (len(machine["coef"]), len(machine["vectors"][0])) == (3, 4)

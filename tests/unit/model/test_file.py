@@ -130,7 +130,7 @@ def test_format_1_keeps_loading() -> None:
 @pytest.mark.parametrize(
     ("place", "value", "complaint"),
     [
-        (("format",), 2, "its format is 2, and this release reads formats up to 1; install a newer separatrix"),
+        (("format",), 3, "its format is 3, and this release reads formats up to 2; install a newer separatrix"),
         (("format",), "1", 'format is "1"; a whole number is needed'),
         (("format",), True, "format is true"),
         (("coef", 0, 3), "0.5", 'coef[0][3] is "0.5"; a finite number is needed'),
@@ -158,7 +158,8 @@ def test_format_1_keeps_loading() -> None:
         (("encoding", "sparse"), "no", 'encoding.sparse is "no"; true or false is needed'),
         (("data",), [], "data is a list; an object is needed"),
         (("data", "columns"), [{"name": "a", "kind": "b"}], 'data.columns[0].kind is "b"'),
-        (("certificate", "content"), 3, "certificate.content is 3; an object is needed"),
+        (("certificate",), 3, "certificate is 3; an object is needed"),
+        (("certificate", "kind"), 3, "certificate.kind is 3; text is needed"),
         (("certificate", "claim"), 3, "certificate.claim is 3; text is needed"),
         (("covariance", "matrix"), [[1.0]], "covariance.matrix is no covariance of"),
         (
@@ -218,8 +219,18 @@ def test_absent_and_huge_files_are_refused(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_malformed_certificate_is_named_when_it_is_read(model: Model) -> None:
-    with pytest.raises(CertificateError, match=r"malformed certificate: content.loss is missing"):
-        model.evidence()
+    given = dict(model.certificate or {})
+    for changes, complaint in (
+        ({}, "malformed certificate: statement.loss is missing"),
+        ({"statement": 3}, "malformed certificate: statement is 3; an object is needed"),
+        (
+            {"data": {**given["data"], "rows": -1}},
+            "malformed certificate: data.rows is -1; a whole number of at least 0",
+        ),
+        ({"format": 1}, "the certificate was made by an older release; fit again"),
+    ):
+        with pytest.raises(CertificateError, match=f"^{re.escape(complaint)}"):
+            replace(model, certificate={**given, **changes}).evidence()
     with pytest.raises(CertificateError, match="this model has no certificate"):
         replace(model, certificate=None).evidence()
 
@@ -325,7 +336,7 @@ def test_a_file_is_written_whole_or_not_at_all(model: Model, tmp_path: Path, mon
     assert [entry.name for entry in tmp_path.iterdir()] == ["model.json"]
     with pytest.raises(OptionError, match="is no file that could be replaced"):
         save_model(model, tmp_path)
-    with pytest.raises(OptionError, match="cannot be written: No such file or directory"):
+    with pytest.raises(OptionError, match="cannot be written: there is no folder"):
         save_model(model, tmp_path / "no" / "model.json")
 
 

@@ -19,10 +19,9 @@ import separatrix as sx
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError
 from separatrix.inference.prediction import Covariance
-from separatrix.model.decision_rule import DecisionRule
 from separatrix.model.file import load_model, save_model
-from separatrix.model.predictions import write_predictions
-from separatrix.model.record import Model, data_digest, describe_data
+from separatrix.model.predictions import DecisionRule
+from separatrix.model.record import Model, data_digest, describe_data, write_predictions
 from separatrix.tables.open import open_table, read_table
 from separatrix.tables.table import Column, Table
 from separatrix.tables.write import write_columns

@@ -228,7 +228,7 @@ def test_the_answers_of_a_penalty(reports):
     record, source = reports("logistic")
     assert [answer.word for answer in record.findings] == ["yes", "yes", "yes", "no"]
     claim = record.trained.fitted.result.certificate.claim
-    assert record.findings[2].evidence == ("optimal to floating-point precision (tolerance 1e-08)",)
+    assert record.findings[2].evidence == ("optimal to floating-point precision (tolerance 1e-06)",)
     assert claim[1:] in Page(source).text["check"]
     assert "of held-out rows" in Page(source).text["answer"]
     assert f"on {record.trained.holdout.rows} held-out rows" in Page(source).text["quality"]
@@ -258,7 +258,7 @@ def test_tests_are_doubtful_where_the_rows_contradict_what_they_assume():
 def test_the_answers_of_a_perceptron(reports):
     record, _ = reports("perceptron")
     assert [answer.word for answer in record.findings] == ["yes", "no", "no", "no"]
-    assert record.findings[0].evidence[0].endswith("allows (R/γ)² = 10 at most")
+    assert record.findings[0].evidence[0].endswith("allows at most (R/γ)² = 10 updates")
 
 
 def test_the_answers_of_each_class_against_the_rest(reports):

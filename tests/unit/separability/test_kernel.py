@@ -24,8 +24,8 @@ def test_xor_by_hand():
     """With exp(−‖a − b‖²) the four points of XOR are symmetric: K y = (1 − 1/e)² y, so the margin is (1 − 1/e) / 2."""
     found = sx.check_separability(SQUARE, XOR, kernel=sx.kernels.RBF(1.0))
     assert found.verdict == "separable"
-    assert found.margin == pytest.approx((1.0 - np.exp(-1.0)) / 2.0, rel=1e-9)
-    assert found.upper == pytest.approx(found.margin, rel=1e-9)
+    exact = (1.0 - np.exp(-1.0)) / 2.0
+    assert exact * (1.0 - 1.1e-9) < found.margin == found.lower < exact < found.upper < exact * (1.0 + 1.1e-9)
     assert found.verify(SQUARE, XOR)
     assert "4 rows make a function that separates by 0.31606" in found.claim
 
@@ -99,18 +99,17 @@ def test_to_json_and_back_and_against_other_data():
     assert isinstance(again, KernelCertificate)
     assert again.verify(X, np.where(y, "in", "out"))
     assert not again.verify(X, np.where(y, "out", "in"))
-    assert "X has shape (39, 2); the certificate is of 40 rows" in str(again.verify(X[1:], y[1:]))
+    assert "X has shape (39, 2); the certificate is of (40, 2)" in str(again.verify(X[1:], y[1:]))
     assert "row 0 has label" in str(again.verify(X, y))
 
 
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        ({"lower": 0.9}, "lower"),
-        ({"upper": 1e-3}, "upper"),
+        ({"lower": 0.317, "upper": 0.317}, "lower"),
+        ({"lower": 0.0, "upper": 0.316}, "upper"),
         ({"radius": 2.0}, "radius"),
         ({"multipliers": -np.ones(4)}, "data"),
-        ({"rows": np.array([0, 0, 1, 2])}, "data"),
         ({"coef": np.ones(4)}, "lower"),
     ],
     ids=lambda value: value if isinstance(value, str) else next(iter(value)),
@@ -119,6 +118,20 @@ def test_what_is_claimed_beyond_the_truth_fails(change, name):
     found = replace(sx.check_separability(SQUARE, XOR, kernel=sx.kernels.RBF(1.0)), **change)
     refused = [check.name for check in found.verify(SQUARE, XOR).checks if check.holds is False]
     assert refused == [name]
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"lower": 0.9}, "the lower bound 0.9 is above the upper bound"),
+        ({"upper": 1e-3}, "is above the upper bound 0.001"),
+        ({"rows": np.array([0, 0, 1, 2])}, "rows must be different ones of 4"),
+    ],
+)
+def test_what_contradicts_itself_cannot_be_made(change, complaint):
+    found = sx.check_separability(SQUARE, XOR, kernel=sx.kernels.RBF(1.0))
+    with pytest.raises(ValueError, match=complaint):
+        replace(found, **change)
 
 
 @pytest.mark.parametrize(

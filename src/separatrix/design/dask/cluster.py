@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -24,7 +24,7 @@ from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, get_cl
 from distributed.client import futures_of
 from distributed.comm import CommClosedError
 
-from separatrix.design.base import cores, one_blas_thread
+from separatrix.design.base import Task, cores, one_blas_thread
 from separatrix.errors import ClusterError, OptionError
 
 Call = tuple[Any, ...]  # the arguments of one call
@@ -67,7 +67,7 @@ class Engine:
         known = self.client.who_has(list(stored))
         return [next(iter(known.get(future.key, ())), None) for future in stored]
 
-    def submit(self, function: Callable[..., Any], calls: Sequence[Call], workers: Workers = None) -> list[Any]:
+    def submit(self, function: Task, calls: Sequence[Call], workers: Workers = None) -> list[Any]:
         """Call a function with each of several argument tuples and store its results; one request per worker."""
         names = [None] * len(calls) if workers is None else workers
         futures: list[Any] = [None] * len(calls)
@@ -81,11 +81,7 @@ class Engine:
         return futures
 
     def run(
-        self,
-        function: Callable[..., Any],
-        calls: Sequence[Call],
-        workers: Workers = None,
-        join: Callable[..., Any] | None = None,
+        self, function: Task, calls: Sequence[Call], workers: Workers = None, join: Task | None = None
     ) -> list[Any]:
         """Call a function with each of several argument tuples and return its results to this process.
 

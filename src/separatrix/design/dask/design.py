@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Bools, Floats, Indices, Ints
 from separatrix.design.array import CENTRE_ROWS, DenseDesign, SparseDesign, weighted_grams
 from separatrix.design.base import Block, Combine, Design, Task, Vectors, add_each
-from separatrix.design.build import make_design
+from separatrix.design.build import as_floats
 from separatrix.design.columns import DenseStore, column_store
 from separatrix.design.dask.cluster import Engine
 from separatrix.design.mapped import MappedDesign
@@ -69,10 +69,7 @@ def _floats(piece: Any, names: Sequence[str] | None) -> Any:
         piece = piece.to_numpy(dtype=np.float64, na_value=np.nan)
     elif hasattr(piece, "tocsr"):
         piece = piece.tocsr()
-    if not piece.shape[0]:
-        return piece.astype(np.float64)
-    design: Any = make_design(piece, intercept=False, names=names)
-    return design.storage.array()
+    return as_floats(piece, names)
 
 
 def partition_shape(stored: Any) -> tuple[int, int, bool]:
@@ -80,11 +77,6 @@ def partition_shape(stored: Any) -> tuple[int, int, bool]:
     if len(stored.shape) != 2:
         raise DataError(f"the data have shape {stored.shape} in a partition, but rows and columns are needed")
     return int(stored.shape[0]), int(stored.shape[1]), bool(sp.issparse(stored))
-
-
-def identity(value: Any) -> Any:
-    """Return a value sent to a worker, to be stored there, or one stored there, to be fetched."""
-    return value
 
 
 def part_results(
@@ -143,12 +135,6 @@ class Partitions(RowStorage):
         lengths = self.engine.run(row_lengths, [(part,) for part in self.stored])
         return np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
 
-    def read(self, start: int, stop: int) -> Any:
-        return self.take(slice(start, stop))
-
-    def array(self) -> Any:
-        return self.take(slice(None))
-
     def take(self, rows: Indices | Bools | slice) -> Any:
         """Return some stored rows in this process; only their partitions are read."""
         if isinstance(rows, slice):
@@ -188,7 +174,7 @@ class Partitions(RowStorage):
         key = (id(base), vector.ctypes.data, vector.shape, vector.strides, vector.dtype.str)
         if key not in self._sent:
             parts = [(np.array(vector[rows]),) for rows in self.slices]  # a view would keep the whole vector alive
-            stored = self.engine.submit(identity, parts, self.workers)
+            stored = self.engine.submit(np.asarray, parts, self.workers)
             self._sent[key] = (weakref.ref(base, lambda _: self._sent.pop(key, None)), stored)
         return self._sent[key][1]
 

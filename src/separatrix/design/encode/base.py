@@ -70,21 +70,18 @@ class ColumnReport:
         """The report as sentences; none if no cell was unexpected."""
         sentences = []
         if self.absent:
-            rows = counted(self.rows, "row")
-            sentences.append(f"column {self.name!r} is not in the table: all {rows} count as missing")
+            sentences.append(f" is not in the table: all {counted(self.rows, 'row')} count as missing")
         elif self.missing > 0:
-            sentences.append(f"column {self.name!r}: {counted(self.missing, 'cell')} of {self.rows:,} missing")
+            sentences.append(f": {counted(self.missing, 'cell')} of {self.rows:,} missing")
         if self.wrong:
             first = "" if self.first_wrong is None else f", first {self.first_wrong!r}"
-            sentences.append(
-                f"column {self.name!r}: {counted(self.wrong, 'cell')} of the wrong type{first}, taken as missing"
-            )
+            sentences.append(f": {counted(self.wrong, 'cell')} of the wrong type{first}, taken as missing")
         if self.new_levels:
             count, rows = len(self.new_levels), counted(sum(self.new_levels.values()), "row")
             most = sorted(self.new_levels, key=lambda level: (-self.new_levels[level], level))[:LEVELS_SHOWN]
             shown = ", ".join(map(repr, most)) + (f" and {count - LEVELS_SHOWN} more" if count > LEVELS_SHOWN else "")
-            sentences.append(f"column {self.name!r}: {counted(count, 'level')} not in the model in {rows}: {shown}")
-        return tuple(sentences)
+            sentences.append(f": {counted(count, 'level')} not in the model in {rows}: {shown}")
+        return tuple(f"column {self.name!r}{sentence}" for sentence in sentences)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values."""
@@ -124,17 +121,17 @@ class ColumnEncoding(ABC):
     def _is_marked(self) -> bool:
         return bool(getattr(self, "indicator", False))  # not of categories, whose missing cells are a level
 
-    @abstractmethod
     def value_names(self) -> Iterable[str]:
         """Return the names of the features other than the indicator."""
+        return ()
 
     @abstractmethod
     def read(self, column: Column) -> Cells:
         """Return the cells of a column; those of another type are reported and count as missing."""
 
-    @abstractmethod
-    def value_entries(self, cells: Cells) -> Iterable[Entries]:
+    def value_entries(self, cells: Cells) -> Iterable[Entries]:  # noqa: ARG002  # used by overrides
         """Return the entries of the features other than the indicator."""
+        return ()
 
     def entries(self, cells: Cells) -> Iterator[Entries]:
         """Yield the matrix entries of some cells; columns are counted from the encoding's first feature."""

@@ -16,13 +16,14 @@ new level counts as "(other)" or, without it, as the reference; a missing cell c
 the reference. Both are reported.
 
 The types of a table at prediction are inferred without the model: numbers may arrive as words because one cell was a
-word, words as numbers because they look like some. Cells that cannot be converted are reported and count as missing.
+word, words as numbers because they look like some. Words are converted to numbers, and to dates where they are in ISO
+format. Cells that cannot be converted are reported and count as missing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -63,7 +64,7 @@ class FilledEncoding(ColumnEncoding):
 
 @dataclass(frozen=True)
 class NumberEncoding(FilledEncoding):
-    """Finite numbers in the table's own units; words that are numbers are converted."""
+    """Finite numbers in the table's own units."""
 
     kind: Literal["number"] = field(default="number", init=False)
     decision: str
@@ -98,7 +99,7 @@ class BooleanEncoding(FilledEncoding):
 
 @dataclass(frozen=True)
 class DateEncoding(FilledEncoding):
-    """Days since `origin`, a whole number of days since 1970-01-01; words are parsed as ISO dates."""
+    """Days since `origin`, a whole number of days since 1970-01-01."""
 
     kind: Literal["date"] = field(default="date", init=False)
     origin: Annotated[int, Range(-FARTHEST, FARTHEST)]
@@ -121,17 +122,11 @@ class PresenceEncoding(ColumnEncoding):
     value: str
     decision: str
 
-    def value_names(self) -> Iterable[str]:
-        return ()
-
     def read(self, column: Column) -> Cells:
         """Read any value as that of training, which is not missing even if it is a word for missing."""
         if column.kind not in {"category", "text", "id"}:
             return _finite_cells(column)
         return _cells(column, column.values, word_codes(column, (self.value,))[0] < 0)
-
-    def value_entries(self, cells: Cells) -> Iterable[Entries]:  # noqa: ARG002  # the indicator is all
-        return ()
 
 
 @dataclass(frozen=True)
@@ -178,7 +173,8 @@ class CategoryEncoding(ColumnEncoding):
         places = [*(self.places.get(word, self.other_place) for word in words), self.missing_place]
         counts = np.bincount(codes[codes >= 0], minlength=len(words)).tolist()
         new = {word: n for word, n in zip(words, counts, strict=True) if n and word not in self.places}
-        return _cells(column, np.asarray(places, dtype=np.int64)[codes], codes < 0, new_levels=new)
+        cells = _cells(column, np.asarray(places, dtype=np.int64)[codes], codes < 0)
+        return replace(cells, report=replace(cells.report, new_levels=new))
 
     def value_entries(self, cells: Cells) -> Iterable[Entries]:
         rows = np.flatnonzero(cells.values >= 0)
@@ -269,17 +265,12 @@ def _by_word(column: Column, meaning: Callable[[str], float], levels: Collection
 
 
 def _cells(
-    column: Column,
-    values: NDArray[Any],
-    missing: Bools,
-    wrong: Bools | bool = False,
-    first_wrong: str | None = None,
-    new_levels: Mapping[str, int] | None = None,
+    column: Column, values: NDArray[Any], missing: Bools, wrong: Bools | bool = False, first_wrong: str | None = None
 ) -> Cells:
     """Return cells and their report; those that the reader of the table could not parse are among the missing ones."""
     unfit = int(np.count_nonzero(wrong))
     empty, first = int(np.count_nonzero(missing)) - unfit, column.first_invalid if column.invalid else first_wrong
-    report = ColumnReport(column.name, len(values), empty, column.invalid, unfit, first, new_levels or {})
+    report = ColumnReport(column.name, len(values), empty, column.invalid, unfit, first)
     return Cells(values, missing, report)
 
 

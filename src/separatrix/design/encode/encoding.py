@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Bools, Floats
 from separatrix.codec import Items, Tag
 from separatrix.design.base import map_groups
-from separatrix.design.encode.base import Cells, ColumnEncoding, ColumnReport, Entries, add_reports
+from separatrix.design.encode.base import Cells, ColumnReport, Entries, add_reports
 from separatrix.design.encode.columns import (
     BooleanEncoding,
     CategoryEncoding,
@@ -116,8 +116,11 @@ class Encoding:
 
         A dense matrix is written `into` the first rows of an array of zeros, if one is given.
         """
-        cells = [self._cells(column, table) for column in self.columns]
-        kept = np.ones(table.n_rows, dtype=np.bool_)
+        present, n = set(table.names), table.n_rows
+        cells = [
+            each.read(table.column(each.name)) if each.name in present else each.absent(n) for each in self.columns
+        ]
+        kept = np.ones(n, dtype=np.bool_)
         if self.missing != "impute":
             missing = np.logical_or.reduce([each.missing for each in cells]) if cells else ~kept
             if self.missing == "error" and missing.any():
@@ -131,11 +134,6 @@ class Encoding:
         else:
             X = self._dense(cells, np.zeros((rows, len(self.feature_names))) if into is None else into[:rows])
         return Encoded(X, kept, tuple(each.report for each in cells))
-
-    def _cells(self, column: ColumnEncoding, table: Table) -> Cells:
-        if column.name in table.names:
-            return column.read(table.column(column.name))
-        return column.absent(table.n_rows)
 
     def _dense(self, cells: list[Cells], X: Floats) -> Floats:
         parts = list(zip(self.columns, self.places, cells, strict=True))
@@ -154,7 +152,7 @@ class Encoding:
     def _sparse(self, cells: list[Cells], rows: int) -> Any:
         parts = zip(self.columns, self.places, cells, strict=True)
         triplets = [
-            as_triplets(entries, rows, place.start) for column, place, own in parts for entries in column.entries(own)
+            _triplets(entries, rows, place.start) for column, place, own in parts for entries in column.entries(own)
         ]
         i, j, values = (np.concatenate(each) for each in zip(*triplets, strict=True))
         matrix = scipy.sparse.coo_array((values, (i, j)), shape=(rows, len(self.feature_names))).tocsr()
@@ -163,7 +161,7 @@ class Encoding:
         return scipy.sparse.csr_matrix(matrix)
 
 
-def as_triplets(entries: Entries, rows: int, start: int = 0) -> tuple[NDArray[Any], NDArray[Any], Floats]:
+def _triplets(entries: Entries, rows: int, start: int) -> tuple[NDArray[Any], NDArray[Any], Floats]:
     """Return entries as three arrays of equal length, `start` added to the column indices."""
     i, j, values = entries
     i = np.arange(rows) if isinstance(i, slice) else i

@@ -35,10 +35,10 @@ from separatrix.design.encode.columns import (
     number_text,
     read_texts,
 )
-from separatrix.design.encode.encoding import AnyColumn, Encoding, Missing, Omitted, as_triplets
+from separatrix.design.encode.encoding import AnyColumn, Encoding, Missing, Omitted
 from separatrix.design.encode.text import BUCKETS, TextEncoding, learn_vocabulary
 from separatrix.errors import DataError, OptionError, counted, did_you_mean, require_choice, require_count
-from separatrix.tables.table import Column, TableSource, require_column
+from separatrix.tables.table import Column, Table, TableSource, require_column
 
 MAX_LEVELS = 1000
 DEFAULT_WORDS = ("false", "true")
@@ -79,13 +79,12 @@ def _plan_filled(column: Column, missing: int, options: EncodingOptions) -> _Pla
     values, name, is_filled = _finite(column), column.name, missing > 0
     words = (column.levels[0], column.levels[1]) if len(column.levels) == 2 else DEFAULT_WORDS
     if values.min() == values.max():
-        value = float(values[0])
-        shown = (
-            words[int(value)]
-            if column.kind == "boolean"
-            else (iso_date if column.kind == "date" else number_text)(value)
-        )
-        return _constant(column, shown, missing if options.fills else 0)
+        value, text = float(values[0]), iso_date if column.kind == "date" else number_text
+        shown = words[int(value)] if column.kind == "boolean" else text(value)
+        if not missing or not options.fills:
+            return Omitted(name, f"it is {shown} in every row")
+        decision = f"{name!r} is {shown} wherever it is not missing, so only {indicator_name(name)!r} is used"
+        return PresenceEncoding(name, shown, decision)
     if column.kind == "boolean":
         fill = float(values.mean() > 0.5)
         decision = f"{name!r} is a truth value: 1 for {words[1]!r}, 0 for {words[0]!r}{_reason(column)}"
@@ -95,9 +94,8 @@ def _plan_filled(column: Column, missing: int, options: EncodingOptions) -> _Pla
         origin = int(np.floor(values.min()))
         fill = _mean(values - origin)
         decision = f"{name!r} is a date, in days since {iso_date(origin)}{_reason(column)}"
-        return DateEncoding(
-            name, fill, is_filled, origin, decision + _filled(column, missing, f"the mean {iso_date(origin + fill)}")
-        )
+        decision += _filled(column, missing, f"the mean {iso_date(origin + fill)}")
+        return DateEncoding(name, fill, is_filled, origin, decision)
     fill = _mean(values)
     explained = column.format and column.reason != PLAIN_NUMBERS
     decision = f"{name!r} is a number, used as it is{_reason(column) if explained else ''}"
@@ -122,9 +120,8 @@ def _plan_category(column: Column, missing: int, options: EncodingOptions) -> _P
         rarest = counted(int(counts[present[options.max_levels]]), "row")
         decision += f"; the {merged:,} rarest, each of at most {rarest}, share the level {OTHER!r}"
     if missing:
-        decision += (
-            f"; {counted(missing, 'missing cell')} {_are(missing)} a level of {'its' if missing == 1 else 'their'} own"
-        )
+        level = f"a level of {'its' if missing == 1 else 'their'} own"
+        decision += f"; {counted(missing, 'missing cell')} {_are(missing)} {level}"
     return CategoryEncoding(column.name, words, reference, missing > 0, merged >= 2, decision)
 
 
@@ -143,16 +140,13 @@ def _plan_text(column: Column, missing: int) -> _Plan:
 
 def _finite(column: Column) -> Floats:
     """Return the values that are not missing; infinite ones raise a DataError."""
-    finite = np.isfinite(column.values)
-    if finite.all():
-        return column.values
     infinite = np.flatnonzero(np.isinf(column.values))
     if len(infinite):
         raise DataError(
             f"column {column.name!r}: {counted(len(infinite), 'value')} infinite, first in row {infinite[0] + 1};"
             " fill in numbers, leave those rows out, or drop the column"
         )
-    return np.asarray(column.values[finite])
+    return np.asarray(column.values[~column.is_missing]) if column.missing else column.values
 
 
 def _mean(values: Floats) -> float:
@@ -161,13 +155,6 @@ def _mean(values: Floats) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float(values.mean())
     return mean if np.isfinite(mean) else midrange
-
-
-def _constant(column: Column, value: str, missing: int) -> _Plan:
-    if not missing:
-        return Omitted(column.name, f"it is {value} in every row")
-    decision = f"{column.name!r} is {value} wherever it is not missing, so only {indicator_name(column.name)!r} is used"
-    return PresenceEncoding(column.name, value, decision)
 
 
 def _filled(column: Column, missing: int, fill: str) -> str:
@@ -228,20 +215,15 @@ def _with_storage(encoding: Encoding, table: TableSource) -> Encoding:
     features = len(encoding.feature_names)
     if features < SPARSE_FEATURES:
         return encoding
-    sample = slice(None, None, max(1, table.n_rows // SAMPLE_ROWS))
-    rows = len(range(table.n_rows)[sample])
-    nonzero = sum(_count_nonzero(each, table.column(each.name), sample) for each in encoding.columns) / rows
+    columns = (table.column(name) for name in encoding.input_names)
+    stride = max(1, table.n_rows // SAMPLE_ROWS)
+    sample = [Column(each.name, each.kind, np.array(each.values[::stride]), each.levels) for each in columns]
+    matrix = Encoding(encoding.columns, sparse=True).apply(Table(tuple(sample), table.source)).X
+    nonzero = matrix.nnz / matrix.shape[0]
     if nonzero > SPARSE_SHARE * features:
         return encoding
     note = f"the {features:,} features, some {nonzero:.0f} of a row not 0, are stored as a sparse matrix"
     return replace(encoding, sparse=True, notes=(*encoding.notes, note))
-
-
-def _count_nonzero(encoding: ColumnEncoding, column: Column, sample: slice) -> int:
-    """Return the number of nonzero entries of the sampled rows."""
-    cells = encoding.read(Column(column.name, column.kind, column.values[sample], column.levels))
-    entries = encoding.entries(cells)
-    return sum(int(np.count_nonzero(as_triplets(each, len(cells.values))[2])) for each in entries)
 
 
 def _check_names(table: TableSource, target: str, drop: Collection[str], options: EncodingOptions) -> None:
@@ -252,8 +234,7 @@ def _check_names(table: TableSource, target: str, drop: Collection[str], options
         if name == target:
             raise OptionError(f"{name!r} is the target, so it cannot be a feature or be dropped; choose another column")
     for name in options.reference:
-        if table.column(name).kind != "category":
-            kind = table.column(name).kind
+        if (kind := table.column(name).kind) != "category":
             raise OptionError(f"{name!r} is a {kind}, which has no reference level; only a category has")
 
 

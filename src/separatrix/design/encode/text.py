@@ -78,7 +78,7 @@ class TextEncoding(ColumnEncoding):
         return read_texts(column)
 
     def value_entries(self, cells: Cells) -> Iterable[Entries]:
-        rows, places, counts = count_places(cells.values, self._place_of)
+        rows, places, counts = count_places(cells.values, self._place_of, {})
         values = counts * np.asarray(self.idf)[places]
         norms = np.sqrt(np.bincount(rows, values * values, minlength=len(cells.values)))
         yield rows, places, values / norms[rows]
@@ -126,22 +126,18 @@ def _most_frequent(words: Sequence[str], buckets: Sequence[int], frequency: Ints
 
 
 def count_places(
-    texts: Iterable[str | None], place_of: Callable[[str], int], known: dict[str, int] | None = None
+    texts: Iterable[str | None], place_of: Callable[[str], int], known: dict[str, int]
 ) -> tuple[Ints, Ints, Floats]:
-    """Return (rows, places, counts) of the words of texts (n,); words with a negative place are left out.
-
-    Places are cached, in `known` if it is given.
-    """
-    cache = {} if known is None else known
+    """Return (rows, places, counts) of the words of texts (n,), `known` caching places; negative ones are left out."""
     all_places: list[int] = []
     lengths: list[int] = []
     for text in texts:
         words = () if text is None else words_of(text)
         lengths.append(len(words))
         for word in words:
-            place = cache.get(word)
+            place = known.get(word)
             if place is None:
-                place = cache[word] = place_of(word)
+                place = known[word] = place_of(word)
             all_places.append(place)
     places = np.asarray(all_places, dtype=np.int64)
     rows = np.repeat(np.arange(len(lengths)), lengths)[places >= 0]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
 from separatrix.errors import OptionError
-from separatrix.model.export.terms import Term, column_types, terms_of
+from separatrix.model.export.terms import ScoreTerm, column_types, terms_of
 from separatrix.model.predictions import label_array
 from separatrix.model.record import Model
 from separatrix.tables.formats import MISSING_ANYWHERE, boolean_words
@@ -39,8 +39,7 @@ def to_onnx(model: Model) -> bytes:
         import onnx  # noqa: PLC0415  # an extra, and slow to import
     except ImportError:
         raise OptionError("ONNX needs a library that is not here; install it: pip install 'separatrix[onnx]'") from None
-    graph = _Graph(onnx, model)
-    return bytes(graph.finish().SerializeToString())
+    return bytes(_Graph(onnx, model).finish().SerializeToString())
 
 
 class _Graph:
@@ -48,26 +47,23 @@ class _Graph:
 
     def __init__(self, onnx: Any, model: Model) -> None:
         self.onnx, self.model, self.terms = onnx, model, terms_of(model)
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self.inputs: list[Any] = []
-        self.count = 0
-        self.input_names = set(model.encoding.input_names)
+        self.nodes, self.constants, self.inputs = list[Any](), list[Any](), list[Any]()
+        self.input_names, self.count = set(model.encoding.input_names), 0
         self.offset = model.intercept.copy()
 
     def finish(self) -> Any:
         """Return the model of the graph, checked."""
-        scores = self.scores()
-        outputs = [self.output("scores", scores, self.onnx.TensorProto.FLOAT, ["N", len(self.model.coef)])]
+        scores, number = self.scores(), self.onnx.TensorProto.FLOAT
         if self.model.classes is None:
-            outputs.insert(0, self.output("prediction", self.flat(scores), self.onnx.TensorProto.FLOAT, ["N"]))
+            outputs = [self.output("prediction", self.flat(scores), number, ["N"])]
         else:
-            outputs = [*self.classify(scores), *outputs]
+            outputs = self.classify(scores)
+        outputs.append(self.output("scores", scores, number, ["N", len(self.model.coef)]))
         helper = self.onnx.helper
         graph = helper.make_graph(self.nodes, "separatrix", self.inputs, outputs, self.constants)
-        opsets = [helper.make_opsetid(domain, version) for domain, version in OPSETS.items()]
         about = "\n".join([f"Predicts {self.model.target!a}.", *column_types(self.terms, TYPES)])
         made = {"ir_version": IR_VERSION, "producer_name": "separatrix", "doc_string": about}
+        opsets = [helper.make_opsetid(domain, version) for domain, version in OPSETS.items()]
         exported = helper.make_model(graph, opset_imports=opsets, **made)
         helper.set_model_props(exported, {"target": self.model.target, "estimator": self.model.estimator})
         self.onnx.checker.check_model(exported)
@@ -81,7 +77,7 @@ class _Graph:
         total = parts[0] if len(parts) == 1 else self.node("Sum", parts)
         return self.node("Add", [total, self.floats(self.offset)])
 
-    def parts(self, term: Term) -> Sequence[str]:
+    def parts(self, term: ScoreTerm) -> Sequence[str]:
         """Add a term, and return the names of its parts (N, K)."""
         if term.kind in {"number", "date"}:
             return self.numbers(term)
@@ -98,7 +94,7 @@ class _Graph:
             f"column {term.name!r} is text, and its words have no ONNX graph; export to python, or fit without it"
         )
 
-    def numbers(self, term: Term) -> Sequence[str]:
+    def numbers(self, term: ScoreTerm) -> Sequence[str]:
         """Add the product of a column and its weight, and the contribution of its missing cells."""
         cell = self.input(term.name, self.onnx.TensorProto.FLOAT)
         centre, weight = np.float32(term.centre), np.asarray(term.weight)
@@ -157,7 +153,7 @@ class _Graph:
             return self.node("Concat", [self.node("Sigmoid", [self.node("Neg", [scores])]), each], axis=1)
         return self.node("Div", [each, self.node("ReduceSum", [each, self.constant(ONE)], keepdims=1)])
 
-    def gap(self, term: Term) -> Floats:
+    def gap(self, term: ScoreTerm) -> Floats:
         """Return the contribution of a missing cell; NaN if such a row has no score."""
         return np.full(len(self.offset), np.nan) if term.gap is None else np.asarray(term.gap)
 

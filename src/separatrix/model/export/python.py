@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 
-from separatrix.model.export.terms import Term, column_types, terms_of
+from separatrix.model.export.terms import ScoreTerm, column_types, terms_of
 from separatrix.model.record import Model
 from separatrix.tables.formats import BLANKS, MISSING_ANYWHERE, boolean_words, clean_word
 
@@ -152,7 +152,7 @@ def to_python(model: Model) -> str:
     return "".join([*parts, "\n\nTERMS = [\n", *map(_entry, terms), "]\n", TAIL])
 
 
-def _entry(term: Term) -> str:
+def _entry(term: ScoreTerm) -> str:
     """Return the entry of a term: its column, its function, the contributions of a missing cell, and constants."""
     constants: dict[str, tuple[object, ...]] = {
         "number": (term.weight,),

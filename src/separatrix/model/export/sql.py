@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 
 from separatrix.errors import DataError, OptionError
-from separatrix.model.export.terms import Term, column_types, terms_of
+from separatrix.model.export.terms import ScoreTerm, column_types, terms_of
 from separatrix.model.predictions import Label
 from separatrix.model.record import Model
 from separatrix.tables.connection import identifier, literal
@@ -93,26 +92,24 @@ def _probabilities(model: Model, scores: list[str]) -> list[str]:
             for score in scores
         ]
         return [f"{sigmoid} / ({' + '.join(sigmoids)})" for sigmoid in sigmoids]
-    return [f"1e0 / (1e0 + {' + '.join(_odds(scores, k))})" for k in range(len(scores))]
-
-
-def _odds(scores: list[str], k: int) -> list[str]:
-    """Return the odds of the other classes against class k."""
-    gaps = [f"{other} - {scores[k]}" for other in scores if other != scores[k]]
-    return [f"CASE WHEN {gap} > 7e2 THEN 1e304 ELSE EXP({gap}) END" for gap in gaps]
+    probabilities = []
+    for score in scores:
+        gaps = [f"{other} - {score}" for other in scores if other != score]
+        odds = [f"CASE WHEN {gap} > 7e2 THEN 1e304 ELSE EXP({gap}) END" for gap in gaps]
+        probabilities.append(f"1e0 / (1e0 + {' + '.join(odds)})")
+    return probabilities
 
 
 def _highest_label(scores: Sequence[str], labels: Sequence[str]) -> str:
     """Return the label of the highest score, the first one on ties."""
-    conditions: dict[int, list[str]] = {k: [] for k in range(len(scores))}
-    for k, j in combinations(range(len(scores)), 2):
-        conditions[k].append(f"{scores[k]} >= {scores[j]}")
-    last = len(scores) - 1
-    cases = " ".join(f"WHEN {' AND '.join(conditions[k])} THEN {labels[k]}" for k in range(last))
-    return f"CASE WHEN {scores[0]} IS NULL THEN NULL {cases} ELSE {labels[last]} END"
+    cases = ""
+    for place, score in enumerate(scores[:-1]):
+        highest = " AND ".join(f"{score} >= {other}" for other in scores[place + 1 :])
+        cases += f" WHEN {highest} THEN {labels[place]}"
+    return f"CASE WHEN {scores[0]} IS NULL THEN NULL{cases} ELSE {labels[-1]} END"
 
 
-def _cell(term: Term, raw: str) -> str:
+def _cell(term: ScoreTerm, raw: str) -> str:
     """Return the expression of a term's cell, NULL if it is missing."""
     text = f"CAST({raw} AS VARCHAR)"
     match term.kind:
@@ -162,7 +159,7 @@ def _seconds(hours: str, minutes: str, seconds: str) -> str:
     return "(" + " + ".join(f"CAST('0' || {part} AS DOUBLE PRECISION) * {unit}e0" for part, unit in parts) + ")"
 
 
-def _part(term: Term, cell: str, k: int) -> str:
+def _part(term: ScoreTerm, cell: str, k: int) -> str:
     """Return the contribution of a cell to score k."""
     gap, weight = "NULL" if term.gap is None else _number(term.gap[k]), _number(term.weight[k])
     if term.kind != "word":

@@ -26,7 +26,7 @@ Weights = tuple[float, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Term:
+class ScoreTerm:
     """The contribution of a column, by the kind of its cells; `gap` is that of a missing cell, None if it has no score.
 
         number     weight · number; infinite numbers are missing
@@ -50,7 +50,7 @@ class Term:
     buckets: int = 0
 
 
-def terms_of(model: Model) -> tuple[Term, ...]:
+def terms_of(model: Model) -> tuple[ScoreTerm, ...]:
     """Return the terms of a model, without columns that contribute nothing, also if their cell is missing."""
     if model.kernel is not None:
         raise OptionError(
@@ -65,20 +65,20 @@ def terms_of(model: Model) -> tuple[Term, ...]:
     )
 
 
-def column_types(terms: Sequence[Term], types: Mapping[str, str]) -> list[str]:
+def column_types(terms: Sequence[ScoreTerm], types: Mapping[str, str]) -> list[str]:
     """Return sentences that say which columns are expected in which type, by the kind of their terms."""
     names = {kind: [ascii(term.name) for term in terms if term.kind == kind] for kind in types}
     return [f"{types[kind]}: {', '.join(columns)}" for kind, columns in names.items() if columns]
 
 
-def _term(column: ColumnEncoding, coef: Floats, imputes: bool, kind: Any) -> Term:
+def _term(column: ColumnEncoding, coef: Floats, imputes: bool, kind: Any) -> ScoreTerm:
     """Return the term of a column of some kind in training, whose q features have the coefficients (K, q)."""
 
     def weights(place: int) -> Weights:
         return tuple((coef[:, place] if place >= 0 else np.zeros(len(coef))).tolist())
 
-    def made(kind: Any, gap: Weights, **parts: Any) -> Term:
-        return Term(name=column.name, kind=kind, gap=gap if imputes else None, **parts)
+    def made(kind: Any, gap: Weights, **parts: Any) -> ScoreTerm:
+        return ScoreTerm(name=column.name, kind=kind, gap=gap if imputes else None, **parts)
 
     match column:
         case FilledEncoding():

@@ -73,7 +73,9 @@ def boundary(
         axes = one_panel(ax, 7.0, 5.5)
         _shade(axes, plane)
         lines = _lines(axes, plane)
-        margins = _margin(axes, plane) if _has_margin(model) else []
+        margins: list[Floats] = []
+        if _has_margin(model) and plane.scores.shape[2] == 1:
+            margins = _contours(axes, plane, [plane.scores[:, :, 0]], [-1.0, 1.0], "--", 1.0, "margin: score ±1")
         drawn = _points(axes, plane.points, codes, labels, right)
         support = _support(model, X, codes)[:, list(plane.columns)] if _has_margin(model) else np.zeros((0, 2))
         if len(support):
@@ -241,12 +243,6 @@ def _lines(axes: Axes, plane: Slice) -> list[Floats]:
         places = range(scores.shape[2])
         fields = [scores[:, :, place] - np.delete(scores, place, axis=2).max(axis=2) for place in places]
     return _contours(axes, plane, fields, [0.0], "-", 2.0, "boundary")
-
-
-def _margin(axes: Axes, plane: Slice) -> list[Floats]:
-    """Draw the lines where the score of two classes is ±1; return their points."""
-    fields = [plane.scores[:, :, 0]] if plane.scores.shape[2] == 1 else []
-    return _contours(axes, plane, fields, [-1.0, 1.0], "--", 1.0, "margin: score ±1")
 
 
 def _contours(

@@ -141,9 +141,7 @@ def losses(ax: Axes | None = None, names: Sequence[str] = SURROGATES) -> Display
         drawn = {"margins": margins}
         for place, name in enumerate(names):
             if name not in known or known[name].target == "classes":
-                raise OptionError(
-                    f"names has {name!r}, which is no loss of a margin; known are {', '.join(SURROGATES)}"
-                )
+                raise OptionError(f"names has {name!r}, which is no loss of a margin; known: {', '.join(SURROGATES)}")
             style = "--" if name == "zero-one" else "-"
             drawn[name] = np.asarray(known[name].value(margins, np.ones_like(margins)))
             axes.plot(margins, drawn[name], style, color=look.colour(place), label=name)
@@ -203,9 +201,7 @@ def evaluation_of(model: Any, X: Any, y: Any, weights: Any, level: float) -> Cla
     if X is None or y is None:
         raise OptionError("X and y are needed: rows that the model was not fitted on, and their labels")
     if not hasattr(model, "classes_"):
-        raise OptionError(
-            f"{model!r} has no classes; give a fitted classifier, or what sx.evaluate_classifier returned"
-        )
+        raise OptionError(f"{model!r} has no classes; give a fitted classifier, or what sx.evaluate returned")
     evaluation = evaluate(model, X, y, weights, level=level)
     assert isinstance(evaluation, ClassifierEvaluation)
     return evaluation

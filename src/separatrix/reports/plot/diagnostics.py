@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.special
@@ -37,15 +37,6 @@ CONTOURS = (0.5, 1.0)  # Cook's distances
 DIAGNOSTIC_PANELS = ("linearity", "normality", "equal variance", "outliers and influence")
 
 
-class _Points(NamedTuple):
-    """The rows drawn, the numbered ones among them, and a note if not all are drawn."""
-
-    influence: Influence
-    drawn: Indices
-    numbered: Indices
-    note: str
-
-
 def diagnostics(model: Any, axes: Sequence[Axes] | None = None) -> Display:
     """Draw the four diagnostic plots of a fitted LinearRegression without a penalty; `axes`, if given, are four.
 
@@ -64,11 +55,13 @@ def diagnostics(model: Any, axes: Sequence[Axes] | None = None) -> Display:
 def draw_diagnostics(influence: Influence, diagnosis: Diagnosis, axes: Sequence[Axes] | None = None) -> Display:
     """Draw the four diagnostic plots from a computed influence and diagnosis."""
     with styled():
-        panels, points = several_panels(axes, len(DIAGNOSTIC_PANELS), beside=2, figsize=(11.0, 9.0)), _points(influence)
+        panels = several_panels(axes, len(DIAGNOSTIC_PANELS), beside=2, figsize=(11.0, 9.0))
+        n, drawn = len(influence.places), _drawn(influence)
+        note = f" {len(drawn):,} of {n:,} rows are drawn." if len(drawn) < n else ""
         drawings = (_residuals, _quantiles, _scale, _leverage)
         for panel, draw, name in zip(panels, drawings, DIAGNOSTIC_PANELS, strict=True):
-            draw(panel, points)
-            sentence = f"{name}: {diagnosis.check(name).sentence}{points.note}"
+            draw(panel, influence, drawn)
+            sentence = f"{name}: {diagnosis.check(name).sentence}{note}"
             set_sentence(panel, "\n".join(textwrap.wrap(sentence, TITLE_WIDTH)))
         if axes is None:
             sentence = f"independence: {diagnosis.check('independence').sentence}"
@@ -87,55 +80,50 @@ def draw_predictions(observed: Floats, predicted: Floats, axes: Axes) -> None:
     set_sentence(axes, "Observed against predicted values")
 
 
-def _points(influence: Influence) -> _Points:
+def _drawn(influence: Influence) -> Indices:
+    """Return evenly spaced rows, and the numbered ones."""
     n = len(influence.places)
-    numbered = influence.largest[:NUMBERED]
-    if n <= DRAWN:
-        return _Points(influence, np.arange(n), numbered, "")
-    drawn = np.union1d(np.arange(0, n, -(-n // DRAWN)), numbered)
-    return _Points(influence, drawn, numbered, f" {len(drawn):,} of {n:,} rows are drawn.")
+    return np.union1d(np.arange(0, n, -(-n // DRAWN)), influence.largest[:NUMBERED])
 
 
-def _residuals(panel: Axes, points: _Points) -> None:
-    rows = points.influence
+def _residuals(panel: Axes, rows: Influence, drawn: Indices) -> None:
     panel.axhline(0.0, color=EDGE, linewidth=0.8)
-    _scatter(panel, points, rows.fitted, rows.scaled)
+    _scatter(panel, rows, drawn, rows.fitted, rows.scaled)
     _line(panel, rows.fitted, rows.scaled)
     scaled = rows.problem.weights is not None and not rows.repeated
     panel.set(xlabel="fitted value", ylabel="residual · √weight" if scaled else "residual")
 
 
-def _quantiles(panel: Axes, points: _Points) -> None:
-    values = points.influence.standardised
+def _quantiles(panel: Axes, rows: Influence, drawn: Indices) -> None:
+    values = rows.standardised
     panel.set(xlabel="normal quantile", ylabel="standardised residual")
     known = np.flatnonzero(np.isfinite(values))
     if not known.size:
         return
     order = known[np.argsort(values[known], kind="stable")]
-    counts = points.influence.counts[order]
+    counts = rows.counts[order]
     normal = np.full(len(values), np.nan)
     normal[order] = scipy.special.ndtri((np.cumsum(counts) - counts / 2.0) / counts.sum())
     quarters = np.interp([0.25, 0.75], scipy.special.ndtr(normal[order]), values[order])
     slope = (quarters[1] - quarters[0]) / (2.0 * float(scipy.special.ndtri(0.75)))
     panel.axline((0.0, float(quarters.mean())), slope=slope, color=EDGE, linewidth=0.8)
-    _scatter(panel, points, normal, values)
+    _scatter(panel, rows, drawn, normal, values)
 
 
-def _scale(panel: Axes, points: _Points) -> None:
-    fitted, sizes = points.influence.fitted, np.sqrt(np.abs(points.influence.standardised))
-    _scatter(panel, points, fitted, sizes)
+def _scale(panel: Axes, rows: Influence, drawn: Indices) -> None:
+    fitted, sizes = rows.fitted, np.sqrt(np.abs(rows.standardised))
+    _scatter(panel, rows, drawn, fitted, sizes)
     _line(panel, fitted, sizes)
     panel.set(xlabel="fitted value", ylabel="√|standardised residual|")
 
 
-def _leverage(panel: Axes, points: _Points) -> None:
-    influence = points.influence
+def _leverage(panel: Axes, rows: Influence, drawn: Indices) -> None:
     panel.axhline(0.0, color=EDGE, linewidth=0.8)
-    _scatter(panel, points, influence.leverage, influence.standardised)
+    _scatter(panel, rows, drawn, rows.leverage, rows.standardised)
     limits = panel.get_ylim()
-    places = np.linspace(1e-3, 0.999, 400) * min(1.0, 1.1 * float(influence.leverage.max()))
+    places = np.linspace(1e-3, 0.999, 400) * min(1.0, 1.1 * float(rows.leverage.max()))
     for distance, style in zip(CONTOURS, ("--", ":"), strict=True):
-        height = np.sqrt(distance * influence.fit.rank * (1.0 - places) / places)
+        height = np.sqrt(distance * rows.fit.rank * (1.0 - places) / places)
         label = f"Cook's distance {distance:g}"
         panel.plot(places, height, style, color=SOFT, linewidth=0.9, label=label)
         panel.plot(places, -height, style, color=SOFT, linewidth=0.9)
@@ -143,12 +131,12 @@ def _leverage(panel: Axes, points: _Points) -> None:
     panel.legend()
 
 
-def _scatter(panel: Axes, points: _Points, x: Floats, y: Floats) -> None:
+def _scatter(panel: Axes, rows: Influence, drawn: Indices, x: Floats, y: Floats) -> None:
     """Draw the points, and number the most influential ones."""
-    panel.plot(x[points.drawn], y[points.drawn], ".", color=INK, alpha=0.6, label="rows")
-    for row in points.numbered.tolist():
+    panel.plot(x[drawn], y[drawn], ".", color=INK, alpha=0.6, label="rows")
+    for row in rows.largest[:NUMBERED].tolist():
         if np.isfinite(y[row]):
-            number = str(points.influence.places[row])
+            number = str(rows.places[row])
             panel.annotate(number, (x[row], y[row]), xytext=(4, 3), textcoords="offset points", fontsize="small")
 
 

@@ -21,8 +21,7 @@ from separatrix.fit.result import FitResult
 from separatrix.inference.table import InferenceTable, Term, estimates_only_table
 from separatrix.reports import display as look
 from separatrix.reports.display import Display
-from separatrix.selection.cross_validation import CrossValidation
-from separatrix.selection.path import Path
+from separatrix.selection import CrossValidation, Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,12 +65,10 @@ def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
     result = model if isinstance(model, FitResult) else getattr(model, "result_", None)
     if not isinstance(result, FitResult):
         raise OptionError(f"{model!r} has no trace to draw; give a fitted model, or its result_")
-    steps = _steps(result)
-    kinds = [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps.values())]
+    steps, kinds = trace_panels(result)
     if not kinds:
-        raise OptionError(
-            f"the fit kept none of {', '.join(panel.facts[0] for panel in TRACE_PANELS)}; nothing to draw"
-        )
+        facts = ", ".join(panel.facts[0] for panel in TRACE_PANELS)
+        raise OptionError(f"the fit kept none of {facts}; nothing to draw")
     tolerance = getattr(model, "tol", None)
     with look.styled():
         panels = look.several_panels(axes, len(kinds), figsize=(7.0, 1.2 + 2.2 * len(kinds)), sharex=axes is None)
@@ -86,12 +83,13 @@ def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
         return Display(panels, {str(label): dict(each) for label, each in steps.items()})
 
 
-def _steps(result: FitResult) -> dict[Any, Mapping[str, Floats]]:
-    """Return the columns of the trace by class, or under "fit" if there is one fit."""
-    if not result.parts:
-        return {"fit": result.trace.steps}
-    names = map(result.certificate.data.part_name, range(len(result.parts)))
-    return {name: part.trace.steps for name, part in zip(names, result.parts, strict=True)}
+def trace_panels(result: FitResult) -> tuple[dict[Any, Mapping[str, Floats]], list[_Panel]]:
+    """Return the columns of the trace by class, under "fit" if there is one fit, and the panels that show them."""
+    data = result.certificate.data
+    names = data.labels if data.scheme == "one-vs-rest" else [data.part_name(k) for k in range(len(result.parts))]
+    parts = zip(names, result.parts, strict=False) if result.parts else [("fit", result)]
+    steps = {name: part.trace.steps for name, part in parts}
+    return steps, [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps.values())]
 
 
 def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats]]) -> None:
@@ -107,7 +105,8 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
                     "marker": "." if len(columns[fact]) <= MARKED else "",
                     "label": name if several or paired else None,
                 }
-                ax.plot(columns["passes"], _drawable(columns[fact], panel.log), **style)
+                shown = np.isfinite(columns[fact]) & ((columns[fact] > 0.0) | (not panel.log))  # others are gaps
+                ax.plot(columns["passes"], np.where(shown, columns[fact], np.nan), **style)
     drawn = np.concatenate([columns[panel.facts[0]] for columns in steps.values() if panel.facts[0] in columns])
     ax.set_yscale("log" if panel.log or _falls_far(drawn) else "linear")
     if ax.get_yscale() == "linear":
@@ -119,11 +118,6 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
         ax.locator_params(axis="x", integer=True)
     if several or paired:
         ax.legend()
-
-
-def _drawable(values: Floats, log: bool) -> Floats:
-    """Return values with NaN, a gap in the line, where an axis cannot show them."""
-    return np.where(np.isfinite(values) & ((values > 0.0) | (not log)), values, np.nan)
 
 
 def _falls_far(values: Floats) -> bool:
@@ -159,7 +153,9 @@ def coefficients(
     ['x1', 'x2', 'x3']
     """
     table = _table_of(model, level)
-    terms = [term for term in table.terms if intercept or not _is_intercept(term, table)]
+    first = table.terms[0].name
+    hidden = first if not intercept and first.strip("()").casefold() == INTERCEPT else None
+    terms = [term for term in table.terms if term.name != hidden]
     drawn = _largest(terms, require_count("most", most))
     if ratios and not any(term.ratio is not None for term in drawn):
         raise OptionError("ratios=True needs the table of a logistic model; these coefficients are no log-odds")
@@ -209,10 +205,6 @@ def _table_of(model: Any, level: float) -> InferenceTable:
     outputs = [None] if len(rows) == 1 else np.asarray(model.classes_).tolist()
     named = getattr(model, "feature_names_in_", [f"x{place + 1}" for place in range(rows.shape[1])])
     return estimates_only_table("linear", list(map(str, named)), list(zip(outputs, rows, strict=True)), 0.0, reason)
-
-
-def _is_intercept(term: Term, table: InferenceTable) -> bool:
-    return term.name == table.terms[0].name and term.name.strip("()").casefold() == INTERCEPT
 
 
 def _largest(terms: Sequence[Term], most: int) -> list[Term]:

@@ -34,12 +34,7 @@ from separatrix.design.build import make_design
 from separatrix.losses.margin import Logistic
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
-from separatrix.separability.search.multipliers import (
-    exact_proof,
-    separate_rational,
-    sparse_multipliers,
-    without_relations,
-)
+from separatrix.separability.search.multipliers import separate_rational, sparse_multipliers, without_relations
 from separatrix.separability.search.relations import (
     Whitened,
     column_differences,
@@ -59,6 +54,8 @@ STAYS = 1e-2  # relative to the largest product along a direction: rays with lar
 NEGATIVE = 1e-3  # relative to the largest product: a direction with a more negative product is rejected
 ROUNDING = 1e-12  # relative to the largest product: smaller ones are rounding errors
 ROUNDED_TO = (4, 8, 16, 32, 50)  # bits after the point, tried in turn, of an exact direction's free entries
+DENSE_ENTRIES = 20_000_000  # of a sample of rays; larger samples are not solved
+RAYS_PER_COLUMN, LEAST_RAYS = 6, 400  # size of a first sample
 PROGRAM_RAYS = 6000  # at most, for the linear program
 RATIONAL_RAYS = 60  # at most, for the rational simplex
 
@@ -78,6 +75,11 @@ class DenseSeparation:
 Violating = Callable[[tuple[Relation, ...]], Indices]  # returns the rays outside the sample that violate relations
 
 
+def sample_size(width: int) -> int:
+    """Return the number of rays to start with, by the number of their columns."""
+    return max(LEAST_RAYS, RAYS_PER_COLUMN * width)
+
+
 def separate_dense(
     rays: Floats, violating: Violating | None = None, multipliers: Floats | None = None
 ) -> DenseSeparation | None:
@@ -86,59 +88,57 @@ def separate_dense(
     `multipliers` of a proof of overlap, if some are known, are tried first.
     """
     with one_blas_thread():
-        white = whiten(rays)
-        if multipliers is not None and (known := _overlap(rays, white, multipliers, violating)) is not None:
-            return known
-        for candidate in _float_candidates(rays, white, violating):
-            if candidate is not None:
-                return candidate
-        return _rational_separation(rays)
+        candidates = _candidates(rays, whiten(rays), violating, multipliers)
+        return next((each for each in candidates if each is not None), None)
 
 
-def _float_candidates(rays: Floats, white: Whitened, violating: Violating | None) -> Iterator[DenseSeparation | None]:
+def _candidates(
+    rays: Floats, white: Whitened, violating: Violating | None, multipliers: Floats | None
+) -> Iterator[DenseSeparation | None]:
+    if multipliers is not None or not len(white.columns):
+        yield _overlap(rays, white, np.ones(len(rays)) if multipliers is None else multipliers, violating)
     if not len(white.columns):
-        yield _overlap(rays, white, np.ones(len(rays)), violating)
         return
-    newton = _newton(white)
-    if newton.separator is not None:
-        yield _separator(rays, white.to_weights(newton.separator))
-    if newton.drift is not None:
-        yield _direction(rays, white, newton.drift)
-    if newton.multipliers is not None:
-        yield _overlap(rays, white, newton.multipliers, violating)
-        yield _vanishing_multipliers(rays, newton.multipliers)
+    coef, drift = _newton(white)
+    products = white.basis @ coef
+    if _are_positive(products):
+        yield _separator(rays, white.to_weights(coef))
+    else:
+        if drift is not None:
+            yield _direction(rays, white, drift)
+        multipliers = np.asarray(sigmoid(-products))
+        yield _overlap(rays, white, multipliers, violating)
+        yield _vanishing_multipliers(rays, multipliers)
     yield _with_column_differences(rays, white)
     yield _linear_program(rays, white, violating)
+    yield _rational_separation(rays)
 
 
-@dataclass(frozen=True)
-class _NewtonEnd:
-    """The last coefficients if they separate, the last step if it keeps growing, the multipliers otherwise."""
-
-    separator: Floats | None = None
-    drift: Floats | None = None
-    multipliers: Floats | None = None
+def _are_positive(products: Floats) -> bool:
+    return bool(products.min() > CLEAR * np.abs(products).max())
 
 
-def _newton(white: Whitened) -> _NewtonEnd:
-    """Iterate until the rays are separated, the gradient vanishes, or some products keep growing."""
+def _newton(white: Whitened) -> tuple[Floats, Floats | None]:
+    """Return the first coefficients that separate the rays, or the last ones.
+
+    With them comes their last change, if some products keep growing along it.
+    """
     design = make_design(white.basis, intercept=False)
     problem = Problem(design, np.ones(len(white.basis)), Logistic())
     last, before, linear = np.zeros(len(white.columns)), np.inf, 0
     for number, step in enumerate(Newton().steps(problem)):
-        products = white.basis @ step.coef
-        if products.min() > CLEAR * np.abs(products).max():
-            return _NewtonEnd(separator=step.coef)
+        if _are_positive(white.basis @ step.coef):
+            break
         excess = step.facts["excess"]
         linear = linear + 1 if LINEAR[0] < excess / before < LINEAR[1] else 0
         drift = step.coef - last
         changes = white.basis @ drift
         if linear >= LINEAR_STEPS and changes.min() >= -NEGATIVE * changes.max():
-            return _NewtonEnd(drift=drift, multipliers=np.asarray(sigmoid(-products)))
+            return step.coef, drift
         if excess <= CONVERGED * step.facts["objective"] or step.facts["stalled"] or number >= NEWTON_STEPS:
-            return _NewtonEnd(multipliers=np.asarray(sigmoid(-products)))
+            break
         last, before = step.coef, max(excess, np.finfo(np.float64).tiny)
-    raise AssertionError("Newton's steps do not end")
+    return step.coef, None
 
 
 def _separator(rays: Floats, weights: Floats) -> DenseSeparation | None:
@@ -216,9 +216,10 @@ def _overlap(
     if violating is not None and len(rays_outside := violating(relations)):
         return DenseSeparation(violating=rays_outside)
     result = sparse_multipliers(rays, white, multipliers, relations)
-    if result.direction is not None and result.active is not None:
-        return _exact_direction(rays, result.active, white.to_weights(result.direction))
-    return None if result.proof is None else DenseSeparation(proof=result.proof)
+    if isinstance(result, tuple):
+        direction, active = result
+        return _exact_direction(rays, active, white.to_weights(direction))
+    return None if result is None else DenseSeparation(proof=result)
 
 
 def _with_column_differences(rays: Floats, white: Whitened) -> DenseSeparation | None:
@@ -255,13 +256,7 @@ def _linear_program(rays: Floats, white: Whitened, violating: Violating | None) 
 
 
 def _rational_separation(rays: Floats) -> DenseSeparation | None:
-    if len(rays) > RATIONAL_RAYS:
-        return None
-    solved = separate_rational(rays)
-    if solved is None:
-        return None
-    weights, separated, multipliers = solved
-    if separated.any():
-        return DenseSeparation(weights=weights)
-    proof = exact_proof(rays, multipliers)
-    return None if proof is None else DenseSeparation(proof=proof)
+    solved = separate_rational(rays) if len(rays) <= RATIONAL_RAYS else None
+    if isinstance(solved, OverlapProof):
+        return DenseSeparation(proof=solved)
+    return None if solved is None else DenseSeparation(weights=solved)

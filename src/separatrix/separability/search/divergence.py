@@ -22,13 +22,13 @@ from separatrix.certificates.divergence import Divergence, SignProof
 from separatrix.certificates.overlap import dense_relation
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.design.base import one_blas_thread
+from separatrix.separability.search.dense import LEAST_RAYS, sample_size
 from separatrix.separability.search.relations import find_relations, solve_rationals, whiten
 from separatrix.separability.search.search import Separation, violating_rays
 
 MOST_COLUMNS = 1200  # for which the span is computed
 MOST_DIRECTIONS = 60  # for which signs are computed
 MOST_SEPARATED_COLUMNS, MOST_SEPARATED_RAYS = 12, 100_000  # the same, of completely separated rows
-RAYS_PER_COLUMN, LEAST_RAYS = 6, 400  # size of a first sample
 ROUNDS = 30
 RATIONAL_OPERATIONS = 5e5  # budget for aliases that floating point does not see
 IN_CONE = 1e-6  # distance relative to the largest entry: nearer vectors are tried as members of the cone
@@ -52,8 +52,7 @@ def find_divergence(rays: Rays, places: Indices, separation: Separation) -> Dive
 
 def _span(rays: Rays, places: Indices, separation: Separation) -> tuple[tuple[int, ...], tuple[Relation, ...]] | None:
     """Return rays that span all rays, and the relations that hold on all."""
-    count = max(LEAST_RAYS, RAYS_PER_COLUMN * rays.width)
-    sample = places[:: max(1, len(places) // count)]
+    sample = places[:: max(1, len(places) // sample_size(rays.width))]
     if separation.proof is not None:
         sample = np.union1d(sample, np.asarray(separation.proof.places, dtype=np.intp))
     signs_wanted = separation.proof is not None or rays.width <= MOST_SEPARATED_COLUMNS
@@ -103,8 +102,8 @@ class _Cone:
 
     def __init__(self, rays: Rays, places: Indices, separation: Separation, vectors: list[Relation]) -> None:
         assert separation.direction is not None
-        self.rays = rays
-        self.direction, self.vectors = separation.direction, [dense_relation(vector, rays.width) for vector in vectors]
+        self.rays, self.direction = rays, separation.direction
+        self.vectors = [dense_relation(vector, rays.width) for vector in vectors]
         self.separated = np.setdiff1d(places, separation.remaining, assume_unique=True)
         self._use(self.separated[:: max(1, len(self.separated) // (LEAST_RAYS + 2 * len(vectors)))])
 

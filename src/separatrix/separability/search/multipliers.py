@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -38,41 +37,24 @@ UNREACHED = 1e-7  # distance from the target, relative to its largest entry, at 
 MAX_PIVOTS = 2000
 
 
-class OverlapSearch(NamedTuple):
-    """A proof of overlap, or a direction, in whitened columns, that is ≥ 0 on all rays up to rounding.
-
-    `active` marks the rays on which the direction is 0.
-    """
-
-    proof: OverlapProof | None = None
-    direction: Floats | None = None
-    active: Bools | None = None
-
-
-class _Combination(NamedTuple):
-    """Rays outside the basis and their amounts; the residual, if not reached; and all rays with amounts."""
-
-    others: Indices
-    amounts: Floats
-    residual: Floats | None
-    active: Bools
-
-
 def sparse_multipliers(
     rays: Floats, white: Whitened, multipliers: Floats, relations: tuple[Relation, ...]
-) -> OverlapSearch:
-    """Return a proof of overlap on few rays, or a direction that forbids it; neither if floating point fails."""
+) -> OverlapProof | tuple[Floats, Bools] | None:
+    """Return a proof of overlap on few rays, or a direction that forbids it; None if floating point fails.
+
+    The direction, in whitened columns, is ≥ 0 on all rays up to rounding; the rays on which it is 0 come with it.
+    """
     columns = tuple(white.columns.tolist())
     if not columns:
-        return OverlapSearch(OverlapProof((), (), (), relations))
+        return OverlapProof((), (), (), relations)
     multipliers = np.maximum(multipliers, LEAST * multipliers.max())
     weighted = white.basis * multipliers[:, np.newaxis]
     basis: Indices = scipy.linalg.qr(weighted.T, mode="r", pivoting=True)[1][: len(columns)].astype(np.intp)
     inner = rays[:, white.columns] * white.scale[white.columns]
-    last = OverlapSearch()
+    forbidding: tuple[Floats, Bools] | None = None
     for others, amounts, residual, active in _combinations(white, multipliers, basis):
         if residual is not None:
-            last = OverlapSearch(direction=residual, active=active)
+            forbidding = residual, active
             continue
         solved = _basis_multipliers(inner[basis], inner[others], amounts)
         places = tuple(np.concatenate([basis, others]).tolist())
@@ -80,15 +62,15 @@ def sparse_multipliers(
             exact = tuple(Fraction(x) for x in [*solved.tolist(), *amounts.tolist()])
             proof = OverlapProof(places, exact, columns, relations)
             if is_overlap_proof(proof, rays):
-                return OverlapSearch(proof)
+                return proof
         if len(columns) <= RATIONAL_RANK:
             rational = _rational_multipliers(rays, proof_places=places, columns=columns, amounts=amounts)
             if rational is not None:
-                return OverlapSearch(OverlapProof(places, rational, columns, relations))
-    return last
+                return OverlapProof(places, rational, columns, relations)
+    return forbidding
 
 
-def exact_proof(rays: Floats, multipliers: list[Fraction]) -> OverlapProof | None:
+def _exact_proof(rays: Floats, multipliers: list[Fraction]) -> OverlapProof | None:
     """Return a proof with exact multipliers of all rays, a basis first."""
     white = whiten(rays)
     relations = find_relations(rays, white)
@@ -110,10 +92,13 @@ def without_relations(rays: Floats, proof: OverlapProof) -> OverlapProof | None:
     return None if exact is None else OverlapProof(proof.places, exact, proof.columns)
 
 
-def _combinations(white: Whitened, multipliers: Floats, basis: Indices) -> Iterator[_Combination]:
+def _combinations(
+    white: Whitened, multipliers: Floats, basis: Indices
+) -> Iterator[tuple[Indices, Floats, Floats | None, Bools]]:
     """Yield combinations of rays that balance the basis: from few candidates outside it, then from all rays.
 
-    The amount of a basis ray only raises its multiplier, so basis rays are not among the others.
+    Each is the rays outside the basis and their amounts, the residual if not reached, and a mask of all rays with
+    amounts. The amount of a basis ray only raises its multiplier, so basis rays are not among the others.
     """
     from scipy.optimize import nnls  # noqa: PLC0415  # loading takes 0.3 s
 
@@ -134,7 +119,7 @@ def _combinations(white: Whitened, multipliers: Floats, basis: Indices) -> Itera
         reached = np.abs(residual).max() <= UNREACHED * np.abs(target).max()
         active = np.zeros(len(multipliers), dtype=np.bool_)
         active[candidates[amounts > 0.0]] = True
-        yield _Combination(candidates[used], amounts[used], None if reached else residual, active)
+        yield candidates[used], amounts[used], None if reached else residual, active
 
 
 def _basis_multipliers(basis: Floats, others: Floats, amounts: Floats) -> Floats:
@@ -150,21 +135,19 @@ def _basis_multipliers(basis: Floats, others: Floats, amounts: Floats) -> Floats
 def _rational_multipliers(
     rays: Floats, *, proof_places: tuple[int, ...], columns: tuple[int, ...], amounts: Floats
 ) -> tuple[Fraction, ...] | None:
-    rho = len(columns)
-    exact = [[Fraction(x) for x in row] for row in rays[list(proof_places)][:, list(columns)].tolist()]
-    fixed = [Fraction(x) for x in amounts.tolist()]
-    right = [-sum((c * row[j] for c, row in zip(fixed, exact[rho:], strict=True)), Fraction(0)) for j in range(rho)]
-    system = [[exact[b][j] for b in range(rho)] + [right[j]] for j in range(rho)]
-    solved = solve_rationals(system)
+    rho, fixed = len(columns), [Fraction(x) for x in amounts.tolist()]
+    exact = np.array([[Fraction(x) for x in row] for row in rays[np.ix_(proof_places, columns)].tolist()])
+    right = -sum((c * row for c, row in zip(fixed, exact[rho:], strict=True)), np.full(rho, Fraction(0)))
+    solved = solve_rationals(np.column_stack([exact[:rho].T, right]).tolist())
     if solved is None or not all(x > 0 for x in solved):
         return None
     return tuple(solved + fixed)
 
 
-def separate_rational(rays: Floats) -> tuple[list[Fraction], Bools, list[Fraction]] | None:
-    """Return w with z·w > 0 on the separated rays and 0 on the rest, these rays, and multipliers of the rest.
+def separate_rational(rays: Floats) -> list[Fraction] | OverlapProof | None:
+    """Return w with z·w > 0 on the rays that can be separated and 0 on the rest, or a proof that none can be.
 
-    The result is None at the limit on pivots.
+    The result is None at the limit on pivots, or if no relations of the columns are found for the proof.
     """
     m, p = rays.shape
     integers, scales = integer_columns(rays)
@@ -181,5 +164,6 @@ def separate_rational(rays: Floats) -> tuple[list[Fraction], Bools, list[Fractio
     for row, column in enumerate(basis):
         values[column] = Fraction(tableau[row, -1], last)
     weights = [(values[j] - values[p + j]) * scales[j] for j in range(p)]
-    separated = np.array([value > 0 for value in values[2 * p : 2 * p + m]], dtype=np.bool_)
-    return weights, separated, [Fraction(x, last) for x in tableau[-1, 2 * p + m : 2 * p + 2 * m]]
+    if any(values[2 * p : 2 * p + m]):
+        return weights
+    return _exact_proof(rays, [Fraction(x, last) for x in tableau[-1, 2 * p + m : 2 * p + 2 * m]])

@@ -53,16 +53,16 @@ class Whitened(NamedTuple):
 def whiten(rows: Floats) -> Whitened:
     """Return an orthogonal basis, times √m, of the column span: invariant to units and offsets."""
     m, width = rows.shape
-    scale = np.ldexp(1.0, -np.frexp(np.abs(rows).max(axis=0, initial=0.0))[1])
-    used = np.flatnonzero(np.abs(rows).max(axis=0, initial=0.0) > 0.0)
+    sizes = np.abs(rows).max(axis=0, initial=0.0)
+    scale, used = np.ldexp(1.0, -np.frexp(sizes)[1]), np.flatnonzero(sizes > 0.0)
     if not len(used):
         return Whitened(np.zeros((m, 0)), np.zeros((0, 0)), used, scale, width)
     q, r = scipy.linalg.qr(rows[:, used] * scale[used], mode="economic")
     rotation, r, order = scipy.linalg.qr(r, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(r))
     rank = int((diagonal > RANK_TOLERANCE * diagonal[0]).sum())
-    root = np.sqrt(m)
-    return Whitened(q @ (rotation[:, :rank] * root), r[:rank, :rank] / root, used[order[:rank]], scale, width)
+    basis, triangle = q @ (rotation[:, :rank] * np.sqrt(m)), r[:rank, :rank] / np.sqrt(m)
+    return Whitened(basis, triangle, used[order[:rank]], scale, width)
 
 
 def find_relations(rows: Floats, white: Whitened, budget: float = np.inf) -> tuple[Relation, ...] | None:
@@ -150,17 +150,14 @@ def _vanishes(rows: Floats, relation: Relation) -> bool:
 
 def column_differences(rays: Floats, white: Whitened) -> tuple[Floats, tuple[Relation, ...]] | None:
     """Return rays with dependent columns replaced by their differences from the others, and these relations."""
-    if len(rays) > DIFFERENCE_ROWS:
-        return None
-    relations = tuple(near_relations(rays, white))
-    changed = rays.copy()
-    for relation in relations:
-        column = next(reversed(relation))
+    relations = tuple(near_relations(rays, white)) if len(rays) <= DIFFERENCE_ROWS else ()
+    changed, dependent = rays.copy(), [next(reversed(relation)) for relation in relations]
+    for column, relation in zip(dependent, relations, strict=True):
         difference = _difference(rays, relation)
         if difference is None:
             return None
         changed[:, column] = difference
-    return (changed, relations) if changed[:, [next(reversed(r)) for r in relations]].any() else None
+    return (changed, relations) if changed[:, dependent].any() else None
 
 
 def original_weights(weights: list[Fraction], relations: tuple[Relation, ...]) -> list[Fraction]:

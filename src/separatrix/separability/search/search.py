@@ -33,18 +33,11 @@ from separatrix.certificates.rays import Rays, Relation
 from separatrix.design.base import Block, add_each
 from separatrix.fit.run import Watch, is_stopped
 from separatrix.numerics import softmax
-from separatrix.separability.search.dense import separate_dense
-from separatrix.separability.search.wide import (
-    WideSeparation,
-    overlap_of_pair,
-    separate_wide,
-    separation_from_fit,
-)
+from separatrix.separability.search.dense import DENSE_ENTRIES, sample_size, separate_dense
+from separatrix.separability.search.wide import WideSeparation, overlap_of_pair, separate_wide, separation_from_fit
 
 ROUNDS = 200
-RAYS_PER_COLUMN, LEAST_RAYS = 6, 400  # size of a first sample
 ADDED_PER_COLUMN, LEAST_ADDED = 2, 60  # violated rays that join a sample in one round
-DENSE_ENTRIES = 20_000_000  # of a sample of rays; larger samples are not solved
 OUTWEIGH_FACTOR = 16  # growth of a stage's weight that is too small
 COLUMN_ROUNDS = 20
 DROPPING_ROWS, DROPPING_ENTRIES = 1000, 10_000_000  # read in one round of dropping columns, at most
@@ -100,23 +93,23 @@ def find_separation(
         stages.append(_Stage(weights, remaining[signs > 0]))
         remaining = remaining[signs == 0]
     if wide is not None and _too_wide(rays, remaining):
-        pair = overlap_of_pair(rays, remaining, wide.margins) if stages else None
+        pair = overlap_of_pair(rays, remaining, wide) if stages else None
         if pair is not None:
             return Separation(_combined(rays, places, stages), remaining, pair_overlaps=(pair,))
         wide = separation_from_fit(rays, places, wide, watch)
         if wide.direction is not None:
             return _from_wide(rays, wide)
-    proof: OverlapProof | None = None
-    reason: str | None = None
     sample = _first_sample(rays, remaining, hint)
-    while len(remaining) and proof is None and reason is None:
+    while len(remaining):
         known = optimum if len(sample) == rays.count else None
-        stage, proof, sample, reason = _search(rays, remaining, sample, watch, known)
-        if stage is not None:
-            stages.append(stage)
-            remaining = np.setdiff1d(remaining, stage.separated, assume_unique=True)
-            sample = _first_sample(rays, remaining, hint, sample)
-    return Separation(_combined(rays, places, stages), remaining, proof, reason)
+        result, sample = _search(rays, remaining, sample, watch, known)
+        if not isinstance(result, _Stage):
+            proof, reason = (result, None) if isinstance(result, OverlapProof) else (None, result)
+            return Separation(_combined(rays, places, stages), remaining, proof, reason)
+        stages.append(result)
+        remaining = np.setdiff1d(remaining, result.separated, assume_unique=True)
+        sample = _first_sample(rays, remaining, hint, sample)
+    return Separation(_combined(rays, places, stages), remaining)
 
 
 def violating_rays(rays: Rays, places: Indices, relations: tuple[Relation, ...]) -> Indices:
@@ -125,8 +118,7 @@ def violating_rays(rays: Rays, places: Indices, relations: tuple[Relation, ...])
     return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *violations]))
 
 
-@dataclass(frozen=True)
-class _Stage:
+class _Stage(NamedTuple):
     """A vector ≥ 0 on the rays that remained, and the places where it is > 0."""
 
     weights: list[Fraction]
@@ -135,14 +127,13 @@ class _Stage:
 
 def _search(
     rays: Rays, remaining: Indices, sample: Indices, watch: Watch | None, optimum: Optimum | None
-) -> tuple[_Stage | None, OverlapProof | None, Indices, str | None]:
-    """Return a vector that separates some remaining rays, or the proof that they overlap; and the last sample."""
-    too_wide = len(sample) * rays.width > 2 * DENSE_ENTRIES
+) -> tuple[_Stage | OverlapProof | str, Indices]:
+    """Return a stage of some remaining rays, the proof that they overlap or why there is neither; the last sample."""
+    if len(sample) * rays.width > 2 * DENSE_ENTRIES:
+        return TOO_WIDE.format(rays.width), sample
     for _ in range(ROUNDS):
         if is_stopped(watch, rays.design.passes):
-            return None, None, sample, STOPPED
-        if too_wide:
-            return None, None, sample, TOO_WIDE.format(rays.width)
+            return STOPPED, sample
         taken = rays.take(sample)
         multipliers = None if optimum is None else optimum.multipliers(rays, sample, taken)
         solved = separate_dense(taken, partial(violating_rays, rays, remaining), multipliers)
@@ -154,17 +145,16 @@ def _search(
             signs = rays.signs(solved.weights, remaining)
             violated = remaining[signs < 0]
             if not len(violated):
-                return _Stage(solved.weights, remaining[signs > 0]), None, sample, None
+                return _Stage(solved.weights, remaining[signs > 0]), sample
             sample = _with_violated(rays, sample, violated, solved.weights)
         else:
             assert solved.proof is not None
             violated = violating_rays(rays, remaining, solved.proof.relations)
             if not len(violated):
                 places = tuple(sample[list(solved.proof.places)].tolist())  # among all rays
-                return None, replace(solved.proof, places=places), sample, None
+                return replace(solved.proof, places=places), sample
             sample = np.union1d(sample, violated)
-    reason = f"{len(sample):,} rows are undecided to rounding, too many for rational arithmetic"
-    return None, None, sample, reason
+    return f"{len(sample):,} rows are undecided to rounding, too many for rational arithmetic", sample
 
 
 def _from_wide(rays: Rays, wide: WideSeparation) -> Separation:
@@ -174,36 +164,35 @@ def _from_wide(rays: Rays, wide: WideSeparation) -> Separation:
 
 def _too_wide(rays: Rays, places: Indices) -> bool:
     """Tell whether a first sample would have too many entries to be solved."""
-    count = _sample_size(rays)
+    count = sample_size(rays.width)
     return (len(places) if len(places) <= 2 * count else count) * rays.width > DENSE_ENTRIES
-
-
-def _sample_size(rays: Rays) -> int:
-    return max(LEAST_RAYS, RAYS_PER_COLUMN * rays.width)
 
 
 def _first_sample(rays: Rays, places: Indices, hint: Floats | None, previous: Indices | None = None) -> Indices:
     """Return rays to start with: evenly spaced ones, those nearest to the hint's boundary, the previous sample's."""
-    count = _sample_size(rays)
+    count = sample_size(rays.width)
     if len(places) <= 2 * count:
         return places
     chosen = [places[:: -(-len(places) // count)]]
     if previous is not None:
         chosen.append(np.intersect1d(previous, places))
     if hint is not None:
-        products, sizes = (part[places] for part in rays.products(hint))
-        nearest = np.argpartition(products / np.where(sizes > 0.0, sizes, 1.0), count // 2)[: count // 2]
-        chosen.append(places[nearest])
+        chosen.append(_lowest(rays, places, hint, count // 2))
     return np.unique(np.concatenate(chosen))
+
+
+def _lowest(rays: Rays, places: Indices, weights: Floats, count: int) -> Indices:
+    """Return the places with the least products, relative to the sizes of the rays."""
+    products, sizes = (part[places] for part in rays.products(weights))
+    return places[np.argpartition(products / np.where(sizes > 0.0, sizes, 1.0), count)[:count]]
 
 
 def _with_violated(rays: Rays, sample: Indices, violated: Indices, weights: list[Fraction]) -> Indices:
     """Return the sample with violated rays added: the most violated ones, and evenly spaced others."""
     count = max(LEAST_ADDED, ADDED_PER_COLUMN * rays.width)
     if len(violated) > 2 * count:
-        products, sizes = (part[violated] for part in rays.products(rays.from_exact(weights)))
-        worst = np.argpartition(products / np.where(sizes > 0.0, sizes, 1.0), count)[:count]
-        violated = np.concatenate([violated[worst], violated[:: -(-len(violated) // count)]])
+        worst = _lowest(rays, violated, rays.from_exact(weights), count)
+        violated = np.concatenate([worst, violated[:: -(-len(violated) // count)]])
     return np.union1d(sample, violated)
 
 

@@ -36,10 +36,11 @@ from separatrix.certificates.rays import Rays
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.result import separation_rule
 from separatrix.fit.run import Watch, is_stopped
+from separatrix.loops.rows import Rows
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
-from separatrix.separability.search.dense import separate_dense
+from separatrix.separability.search.dense import DENSE_ENTRIES, sample_size, separate_dense
 
 BITS = (8, 12, 16, 24, 36, 50)  # of the largest weight, tried in turn: fewer bits make a shorter proof
 SEPARATION_PASSES = 200  # of the fit that may separate all rows
@@ -52,15 +53,7 @@ FALLING = 0.8  # unless they are a smaller share than this of the last sweep's
 REVISITS = 8  # of the updated rows, after each sweep
 CLEAR = 1e-3  # of the target margin: rows with a smaller margin count as violated
 PAIRS = 4  # of classes, the most often confused first, whose rows are peeled
-RAYS_PER_COLUMN, LEAST_RAYS = 6, 400  # rows to be peeled
-DENSE_ENTRIES = 20_000_000  # of the rows to be peeled
-
-
-class EqualScores(NamedTuple):
-    """A constraint: two classes must have equal scores on a row."""
-
-    row: int
-    pair: tuple[int, int]
+EqualScores = tuple[int, tuple[int, int]]  # a constraint: a row, and two classes that must have equal scores on it
 
 
 class EqualRows(NamedTuple):
@@ -75,27 +68,25 @@ class EqualRows(NamedTuple):
         return np.sort(np.concatenate([np.zeros(0, dtype=np.intp), *places]))
 
 
-class ClassMargins(NamedTuple):
-    """Scores (p, K), and the margins (n,): own class's score less the largest other one, infinite without others."""
-
-    scores: Floats
-    margins: Floats
-
-
 class WideSeparation(NamedTuple):
-    """A direction that separates all rays except those of equal rows, if found; the equal rows; the last scores."""
+    """A direction that separates all rays except those of equal rows, if found; the equal rows; the last scores.
+
+    The scores are (p, K). The margins (n,) are the own class's score less the largest other one, infinite without
+    others.
+    """
 
     direction: list[Fraction] | None
     equal: EqualRows
-    margins: ClassMargins
+    scores: Floats
+    margins: Floats
 
 
 def separate_wide(rays: Rays, places: Indices, watch: Watch | None = None) -> WideSeparation:
     """Return a direction that separates all rays except those of equal rows of different classes, if one is found."""
     equal = equal_rows(rays, places)
     others = np.setdiff1d(places, equal.places(rays), assume_unique=True)
-    margins = passive_aggressive(rays, others, equal.constraints, watch)
-    return WideSeparation(_exact_direction(rays, others, margins, equal), equal, margins)
+    scores, margins = passive_aggressive(rays, others, equal.constraints, watch)
+    return WideSeparation(_exact_direction(rays, others, scores, margins, equal), equal, scores, margins)
 
 
 def separation_from_fit(
@@ -103,57 +94,48 @@ def separation_from_fit(
 ) -> WideSeparation:
     """Do as `separate_wide`, by a logistic or softmax fit: slower, but it also converges on similar columns."""
     others = np.setdiff1d(places, wide.equal.places(rays), assume_unique=True)
-    fitted = np.zeros(rays.design.shape[0], dtype=np.bool_)
-    fitted[rays.rows_of(others)] = True
+    coef = _fit(rays, rays.rows_of(others), SEPARATION_PASSES, watch)
+    scores = np.column_stack([np.zeros(len(coef)), coef]) if rays.classes == 2 else coef
+    scores = np.pad(scores, ((0, 0), (0, rays.classes - scores.shape[1])))  # classes without a fitted row
+    margins = class_margins(rays, scores, rival_classes(rays, others))
+    return WideSeparation(_exact_direction(rays, others, scores, margins, wide.equal), wide.equal, scores, margins)
+
+
+def _fit(rays: Rays, rows: Indices, passes: int, watch: Watch | None = None) -> Floats:
+    """Return the coefficients of a logistic or softmax fit after some passes, or once it separates all rows."""
+    fitted = np.zeros(len(rays.codes), dtype=np.bool_)
+    fitted[rows] = True
     codes, binary = rays.codes[fitted], rays.classes == 2
     targets = np.where(codes == 1, 1.0, -1.0) if binary else codes
     problem = Problem(rays.design.select(fitted), targets, Logistic() if binary else Softmax())
-    coef = np.nan_to_num(_fit(problem, SEPARATION_PASSES, watch))
-    scores = np.column_stack([np.zeros(len(coef)), coef]) if binary else coef
-    scores = np.pad(scores, ((0, 0), (0, rays.classes - scores.shape[1])))  # classes without a fitted row
-    margins = ClassMargins(scores, class_margins(rays, scores, rival_classes(rays, others)))
-    return WideSeparation(_exact_direction(rays, others, margins, wide.equal), wide.equal, margins)
-
-
-def _fit(problem: Problem, passes: int, watch: Watch | None = None) -> Floats:
-    """Return the coefficients of a fit after some passes, or once it separates all rows."""
     rules = (separation_rule(problem),)
-    return fit_convex(problem, ConvexOptions(max_passes=passes), watch=watch, extra_rules=rules).coef
+    return np.nan_to_num(fit_convex(problem, ConvexOptions(max_passes=passes), watch=watch, extra_rules=rules).coef)
 
 
-def _exact_direction(rays: Rays, others: Indices, margins: ClassMargins, equal: EqualRows) -> list[Fraction] | None:
+def _exact_direction(
+    rays: Rays, others: Indices, scores: Floats, margins: Floats, equal: EqualRows
+) -> list[Fraction] | None:
     """Return scores rounded to few bits that still separate, equal on equal rows, as an exact vector."""
-    if not margins.margins.min() > 0.0 or not len(others):
+    if not margins.min() > 0.0 or not len(others):
         return None
-    rivals, largest = rival_classes(rays, others), float(np.abs(margins.scores).max())
+    rivals, largest = rival_classes(rays, others), float(np.abs(scores).max())
     for bits in BITS:
-        rounded = np.rint(np.ldexp(margins.scores, bits - int(np.frexp(largest)[1])))
+        rounded = np.rint(np.ldexp(scores, bits - int(np.frexp(largest)[1])))
         if class_margins(rays, rounded, rivals).min() <= 0.0:
             continue
-        replaced = equalise_scores(rays, rounded, equal.constraints)
-        if replaced is None:
+        exact = equalise_scores(rays, rounded.astype(np.int64).astype(object), equal.constraints)
+        if exact is None:
             return None
-        weights = _exact_scores(rays, rounded, replaced)
+        weights = [Fraction(weight) for weight in rays.from_scores(exact).tolist()]
         if (rays.signs(weights, others) > 0).all():
             return weights
     return None
 
 
-def _exact_scores(rays: Rays, scores: Floats, replaced: dict[tuple[int, int], Fraction]) -> list[Fraction]:
-    """Return integer scores, some of them replaced, as a vector in the rays' coordinates."""
-    weights = [Fraction(int(x)) for x in rays.from_scores(scores).tolist()]
-    for (column, code), value in replaced.items():
-        single = np.zeros_like(scores)
-        single[column, code] = 1.0
-        for place in np.flatnonzero(unit := rays.from_scores(single)).tolist():
-            weights[place] += Fraction(int(unit[place])) * (value - Fraction(scores[column, code].item()))
-    return weights
-
-
 def passive_aggressive(
     rays: Rays, places: Indices, constraints: tuple[EqualScores, ...], watch: Watch | None = None
-) -> ClassMargins:
-    """Return scores that separate the rays in some places, if a few sweeps find such."""
+) -> tuple[Floats, Floats]:
+    """Return scores that separate the rays in some places, if a few sweeps find such, and their margins."""
     perceptron = _PassiveAggressive(rays, places)
     rng = np.random.default_rng(0)
     rows = np.unique(rays.rows_of(places))
@@ -163,14 +145,14 @@ def passive_aggressive(
         for _ in range(REVISITS):
             updated = perceptron.visit(rng.permutation(updated))
         for constraint in constraints:
-            perceptron.equalise(constraint)
+            perceptron.equalise(*constraint)
         margins = class_margins(rays, perceptron.scores, perceptron.rivals)
         violated = int((margins <= CLEAR).sum())
         hopeless = sweep >= TRIAL and violated > max(HOPEFUL * len(rows), FALLING * previous)
         if not violated or hopeless or is_stopped(watch, rays.design.passes) or perceptron.visits > VISITS:
             break
         previous = violated
-    return ClassMargins(perceptron.scores, margins)
+    return perceptron.scores, margins
 
 
 def class_margins(rays: Rays, scores: Floats, rivals: Bools) -> Floats:
@@ -210,12 +192,11 @@ class _PassiveAggressive:
                 updated.append(i)
         return np.array(updated, dtype=np.intp)
 
-    def equalise(self, constraint: EqualScores) -> None:
+    def equalise(self, i: int, pair: tuple[int, int]) -> None:
         """Update the scores of two classes to be equal on a row."""
-        columns, values = self._row(constraint.row)
+        columns, values = self._row(i)
         scores = values @ self.scores[columns]
-        first, second = constraint.pair
-        self._update(constraint.row, constraint.pair, float(scores[second] - scores[first]))
+        self._update(i, pair, float(scores[pair[1]] - scores[pair[0]]))
 
     def _update(self, i: int, pair: tuple[int, int], difference: float) -> None:
         columns, values = self._row(i)
@@ -225,15 +206,18 @@ class _PassiveAggressive:
 
     def _row(self, i: int) -> tuple[Any, Floats]:
         """Return the columns and entries of a row, the virtual column included."""
-        rows, virtual = self.rows, self.rows.virtual
-        if rows.starts.size == 0:
-            columns: Any = slice(None)
-            values = rows.values[i * rows.width : (i + 1) * rows.width]
-        else:
-            entries = slice(int(rows.starts[i]), int(rows.starts[i + 1]))
-            columns, values = rows.columns[entries].astype(np.intp) + virtual, rows.values[entries]
-            columns = np.concatenate([[0], columns]) if virtual else columns
-        return columns, np.concatenate([[1.0], values]) if virtual else np.asarray(values, dtype=np.float64)
+        entries, virtual = _entries(self.rows, i), self.rows.virtual
+        values = np.concatenate([np.ones(virtual), self.rows.values[entries]])
+        if not self.rows.starts.size:
+            return slice(None), values
+        return np.concatenate([np.zeros(virtual), self.rows.columns[entries] + virtual]).astype(np.intp), values
+
+
+def _entries(rows: Rows, i: int) -> slice:
+    """Return where the entries of a row are stored."""
+    if not rows.starts.size:
+        return slice(i * rows.width, (i + 1) * rows.width)
+    return slice(int(rows.starts[i]), int(rows.starts[i + 1]))
 
 
 def equal_rows(rays: Rays, places: Indices) -> EqualRows:
@@ -248,7 +232,7 @@ def equal_rows(rays: Rays, places: Indices) -> EqualRows:
             for code in pair:
                 own = group[codes == code].tolist()
                 multipliers[pair].update({row: Fraction(1, len(own)) for row in own})
-        constraints += [] if empty else [EqualScores(int(group[0]), (present[0], other)) for other in present[1:]]
+        constraints += [] if empty else [(int(group[0]), (present[0], other)) for other in present[1:]]
     overlaps = (
         PairOverlap(pair, OverlapProof(tuple(own), tuple(own.values()), ())) for pair, own in multipliers.items() if own
     )
@@ -260,56 +244,46 @@ def _groups(rays: Rays, rows: Indices) -> list[Indices]:
     stored = rays.design.stored_rows()
     by_digest: dict[bytes, list[int]] = defaultdict(list)
     for i in rows.tolist():
-        digest = blake2b(digest_size=16)
-        entries = slice(i * stored.width, (i + 1) * stored.width)
-        if stored.starts.size:
-            entries = slice(int(stored.starts[i]), int(stored.starts[i + 1]))
-            digest.update(stored.columns[entries].tobytes())
-        digest.update(stored.values[entries].tobytes())
-        by_digest[digest.digest()].append(i)
+        entries = _entries(stored, i)
+        content = stored.values[entries].tobytes() + (stored.columns[entries].tobytes() if stored.starts.size else b"")
+        by_digest[blake2b(content, digest_size=16).digest()].append(i)
     groups = (np.array(group, dtype=np.intp) for group in by_digest.values())
     return [group for group in groups if not rays.design.virtual or len(np.unique(rays.codes[group])) > 1]
 
 
-def equalise_scores(
-    rays: Rays, scores: NDArray[Any], constraints: tuple[EqualScores, ...]
-) -> dict[tuple[int, int], Fraction] | None:
-    """Return weights, by column and class, that replace those of scores so that all constraints hold exactly.
+def equalise_scores(rays: Rays, scores: NDArray[Any], constraints: tuple[EqualScores, ...]) -> NDArray[Any] | None:
+    """Return exact scores (p, K), integers or fractions, changed so that all constraints hold.
 
-    Each constraint replaces a weight that no earlier constraint involves; None if there is no such weight.
+    Each constraint changes a weight that no earlier constraint involves; None if there is no such weight.
     """
-    rows = {constraint.row: rays.design.take([constraint.row])[0] for constraint in constraints}
-    replaced: dict[tuple[int, int], Fraction] = {}
+    rows = {row: rays.design.take([row])[0] for row, _ in constraints}
+    changed = scores.copy()
     for number, (row, (first, second)) in enumerate(constraints):
         x = rows[row]
-        fixed = [rows[earlier.row] != 0.0 for earlier in constraints[:number] if second in earlier.pair]
-        free = np.flatnonzero((x != 0.0) & ~np.any([x == 0.0, *fixed], axis=0))
+        fixed = [rows[earlier] != 0.0 for earlier, pair in constraints[:number] if second in pair]
+        free = np.flatnonzero(~np.any([x == 0.0, *fixed], axis=0))
         if not len(free):
             return None
         column = int(free[np.argmin(np.abs(np.abs(x[free]) - 1.0))])
-        difference = Fraction(0)
-        for j in np.flatnonzero(x).tolist():
-            own, other = (replaced.get((j, c), Fraction(scores[j, c].item())) for c in (first, second))
-            difference += Fraction(x[j].item()) * (own - other)
-        weight = replaced.get((column, second), Fraction(scores[column, second].item()))
-        replaced[column, second] = weight + difference / Fraction(x[column].item())
-    return replaced
+        support = np.flatnonzero(x)
+        gaps = changed[support, first] - changed[support, second]
+        difference = sum(Fraction(value) * gap for value, gap in zip(x[support].tolist(), gaps, strict=True))
+        changed[column, second] += difference / Fraction(x[column].item())
+    return changed
 
 
-def overlap_of_pair(rays: Rays, places: Indices, margins: ClassMargins) -> PairOverlap | None:
+def overlap_of_pair(rays: Rays, places: Indices, wide: WideSeparation) -> PairOverlap | None:
     """Return an overlap of two classes, tried for the most often confused ones; None if none is found."""
     if rays.classes == 2:
         return None
-    violated = np.flatnonzero(margins.margins <= 0.0)
-    values = rays.design.select(margins.margins <= 0.0).matvec(margins.scores) if len(violated) else margins.scores[:0]
+    violated = np.flatnonzero(wide.margins <= 0.0)
+    values = rays.design.select(wide.margins <= 0.0).matvec(wide.scores) if len(violated) else wide.scores[:0]
     own = rays.codes[violated]
     values[np.arange(len(own)), own] = -np.inf
     pairs, counts = np.unique(np.sort(np.column_stack([own, values.argmax(axis=1)])), axis=0, return_counts=True)
-    for pair in pairs[np.argsort(-counts, kind="stable")][:PAIRS].tolist():
-        overlap = _peel(rays, places, (pair[0], pair[1]))
-        if overlap is not None:
-            return overlap
-    return None
+    confused = pairs[np.argsort(-counts, kind="stable")][:PAIRS].tolist()
+    overlaps = (_peel(rays, places, (first, second)) for first, second in confused)
+    return next((overlap for overlap in overlaps if overlap is not None), None)
 
 
 def _peel(rays: Rays, places: Indices, pair: tuple[int, int]) -> PairOverlap | None:
@@ -336,11 +310,8 @@ def _nearest(signed: Rays, rows: Indices) -> Indices:
 
     If these would be little more than the misclassified rows, which may be separable by themselves: evenly spaced rows.
     """
-    most = min(max(LEAST_RAYS, RAYS_PER_COLUMN * signed.width), max(1, DENSE_ENTRIES // signed.width))
-    fitted = np.zeros(signed.count, dtype=np.bool_)
-    fitted[rows] = True
-    problem = Problem(signed.design.select(fitted), np.where(signed.codes[fitted] > 0, 1.0, -1.0), Logistic())
-    products = signed.products(np.nan_to_num(_fit(problem, BOUNDARY_PASSES)))[0][rows]
+    most = min(sample_size(signed.width), max(1, DENSE_ENTRIES // signed.width))
+    products = signed.products(_fit(signed, rows, BOUNDARY_PASSES))[0][rows]
     if 2 * int((products <= 0.0).sum()) > most:
         return rows[:: -(-len(rows) // most)]
     return rows[np.sort(np.argsort(products, kind="stable")[:most])]

@@ -21,10 +21,10 @@ from made_models import LABELS, made_model, mixed_table, rows_of
 
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError
-from separatrix.model.decision_rule import DecisionRule
 from separatrix.model.export.onnx import to_onnx
 from separatrix.model.export.python import to_python
 from separatrix.model.export.sql import to_sql
+from separatrix.model.predictions import DecisionRule
 from separatrix.model.record import Model
 from separatrix.model.train import train
 from separatrix.tables.open import open_table

@@ -21,7 +21,7 @@ from separatrix.model.train import TrainOptions, train_table
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import read_table
 
-CLAIM = "not decided: the search was stopped before it was over"
+REASON = "the search was stopped before it was over"
 
 
 def rows(n: int = 4000, p: int = 5) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -49,7 +49,7 @@ def test_a_stopped_search_is_undecided_and_says_why(rounds: int) -> None:
         return len(told) >= rounds
 
     found = sx.check_separability(X, y, watch=watch)
-    assert (found.verdict, found.claim, len(told)) == ("undecided", CLAIM, rounds)
+    assert (found.verdict, found.claim, found.reason, len(told)) == ("undecided", "not decided", REASON, rounds)
 
 
 def test_the_parts_of_one_against_the_rest_and_of_pairs_are_stopped_as_well() -> None:
@@ -70,7 +70,7 @@ def test_a_search_of_very_many_columns_stops_too() -> None:
         return len(told) > 1  # the first sweep is let go on
 
     found = sx.check_separability(rng.normal(size=(300, 20)), y, watch=watch)
-    assert (found.verdict, found.claim) == ("undecided", CLAIM)
+    assert (found.verdict, found.claim, found.reason) == ("undecided", "not decided", REASON)
 
 
 def test_a_table_whose_check_is_stopped_still_has_its_model() -> None:

@@ -108,8 +108,8 @@ def test_levels_hold_exactly_and_do_not_undo_each_other():
     rays = Rays(make_design(X, intercept=True), np.array([0, 1, 1, 2, 0]), 3)
     found = equal_rows(rays, np.arange(rays.count))
     scores = np.random.default_rng(0).normal(size=(4, 3))
-    changed = equalise_scores(rays, scores, found.constraints)
-    exact = {(j, k): changed.get((j, k), Fraction(scores[j, k])) for j in range(4) for k in range(3)}
+    scores = np.array([[Fraction(x) for x in row] for row in scores.tolist()], dtype=object)
+    exact = equalise_scores(rays, scores, found.constraints)
     for row, (a, b) in found.constraints:
         x = [Fraction(1), *map(Fraction, X[row])]
         assert sum(value * (exact[j, a] - exact[j, b]) for j, value in enumerate(x)) == 0
@@ -152,8 +152,12 @@ def test_a_clash_twice_or_beside_what_it_does_not_show_is_refused(all_wide):
     X, y = overlapping()
     certificate = sx.check_separability(X, y)
     assert not replace(certificate, clashes=certificate.clashes * 2).verify(X, y)
-    assert not replace(certificate, proof=certificate.clashes[0].proof).verify(X, y)
-    assert not replace(certificate, weights=None, n_left=800).verify(X, y)
+    for changes, complaint in (
+        ({"proof": certificate.clashes[0].proof}, "clashes take the place of a proof of overlap"),
+        ({"weights": None, "n_left": 800}, "neither a direction nor a proof of overlap"),
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            replace(certificate, **changes)
 
 
 def test_the_second_verifier_says_that_it_cannot_check_clashes(all_wide, tmp_path, capsys):
@@ -162,7 +166,7 @@ def test_the_second_verifier_says_that_it_cannot_check_clashes(all_wide, tmp_pat
     lines = ["a,b,c,d,y", *(",".join(map(str, [*row, label])) for row, label in zip(X.tolist(), y, strict=True))]
     (tmp_path / "d.csv").write_text("\n".join(lines), encoding="utf-8")
     assert standalone.main([str(tmp_path / "c.json"), str(tmp_path / "d.csv"), "--target", "y"]) == 2
-    assert "quasi, clashes" in capsys.readouterr().out
+    assert "cannot be checked here: separability that is undecided, or proved by clashes" in capsys.readouterr().out
 
 
 def test_overlap_of_all_classes_stays_undecided_where_columns_are_too_many(all_wide):
@@ -184,7 +188,7 @@ def test_the_wide_way_never_contradicts_the_other(seed, classes, intercept):
         patch.setattr(search, "DENSE_ENTRIES", 0)
         found = sx.check_separability(X, y, fit_intercept=intercept)
     assert found.verdict in {known.verdict, "undecided"}
-    assert found.verify(X, y)
+    assert found.verify(X, y).outcome == ("nothing claimed" if found.verdict == "undecided" else "proved")
     if found.clashes:
         assert found.n_overlap <= known.n_left <= found.n_left
 
@@ -196,15 +200,16 @@ def test_a_class_whose_rows_all_equal_rows_of_others_is_no_error(monkeypatch):
     monkeypatch.setattr(search, "DENSE_ENTRIES", 0)
     certificate = sx.check_separability(X, y, fit_intercept=False)
     assert certificate.verdict in {"quasi", "undecided"}
-    assert certificate.verify(X, y)
+    outcome = "nothing claimed" if certificate.verdict == "undecided" else "proved"
+    assert certificate.verify(X, y).outcome == outcome
 
 
 def test_scores_give_up_early_on_classes_that_overlap():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(500, 3)), rng.integers(0, 3, 500)
     rays = Rays(make_design(X, intercept=True), y, 3)
-    scored = passive_aggressive(rays, np.arange(rays.count), ())
-    assert (scored.margins <= 0.0).mean() > 0.2
+    _, margins = passive_aggressive(rays, np.arange(rays.count), ())
+    assert (margins <= 0.0).mean() > 0.2
     assert rays.design.passes < 10
 
 
@@ -214,10 +219,10 @@ def test_rays_that_cannot_cancel_give_the_direction_that_forbids_it():
     rays[:, 0] = np.where(np.arange(300) < 40, np.abs(rays[:, 0]), 0.0)  # the first 40 can be separated
     white = whiten(rays)
     found = sparse_multipliers(rays, white, np.ones(300), find_relations(rays, white))
-    assert found.proof is None
-    products = white.basis @ found.direction
+    direction, active = found
+    products = white.basis @ direction
     assert products.min() > -1e-10 * products.max()
-    assert np.abs(products[found.active]).max() < 1e-10 * products.max()
+    assert np.abs(products[active]).max() < 1e-10 * products.max()
     assert set(np.flatnonzero(products > 1e-3 * products.max())) <= set(range(40))
 
 

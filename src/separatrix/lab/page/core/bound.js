@@ -22,6 +22,9 @@ import { nearestPoint } from "./nearest.js";
 const LARGEST_EXPONENT = 700;
 const PINNED = 1e-9;
 const WHOLE = 1e-9;
+const OUTWARD = 1 + 1e-9; // inflates a bound for the rounding of its own evaluation
+const TINY = 1e-290; // more than sums lose by underflow
+const MAX_UPDATES = 2 ** 40; // beyond, rounding errors are not bounded
 
 /**
  * Return the bound of rows that a verdict has been made of.
@@ -87,6 +90,40 @@ export function updateLimit(bound) {
   const squares = (reach * rows * (Math.PI * rate) ** 2) / 6;
   const total = positiveRoot(gamma * gamma, linear, constant + squares) / rate;
   return total < LARGEST_EXPONENT ? Math.expm1(total) : Infinity;
+}
+
+/**
+ * Return a bound on the updates of any run in floats that the library proves, as small as the theorem gives; null if there
+ * is none. As `Limits` in separatrix/certificates/mistakes.py: rounding may let a run update on a row that is right.
+ * @param {Bound} bound @param {number} radius @param {number} gamma a margin of its separator @param {number} columns
+ * @returns {number|null}
+ */
+export function updatesAtMost(bound, radius, gamma, columns) {
+  const guess = updateLimit({ ...bound, gamma, R2: radius * radius });
+  return [guess, Math.ceil(guess), guess * (1 + 1e-8) + 1, guess * 1.001 + 1].find((most) => endsWithin(most, bound, radius, gamma, columns)) ?? null;
+}
+
+/**
+ * Tell whether no run makes more updates than so many.
+ * @param {number} most @param {Bound} bound @param {number} radius @param {number} gamma @param {number} columns
+ */
+function endsWithin(most, { asked, rate, inverse, rows, startNorm2, startAhead }, radius, gamma, columns) {
+  const t = Math.floor(most) + 1;
+  if (!(t <= MAX_UPDATES)) return false;
+  const norm = Math.sqrt(startNorm2) * OUTWARD;
+  const rounding = roundings(columns + 4) + roundings(t + rows + 4);
+  const total = inverse ? rate * Math.log1p(t) : rate * t;
+  const constant = norm ** 2 + TINY + (inverse ? (radius * rows * rate * Math.PI) ** 2 / 6 : 0);
+  const linear = (inverse ? 0 : radius ** 2 * rate * rows) + 2 * asked + 2 * rounding * radius * norm + TINY;
+  const square = 2 * rounding * radius ** 2;
+  const progress = startAhead - 2 * roundings(columns + 8) * norm - TINY + gamma * total;
+  const rising = 2 * gamma * progress > (linear + 2 * square * total) * OUTWARD ** 2 && gamma ** 2 > square * OUTWARD + TINY; // and so for every larger total
+  return progress > 0 && rising && progress ** 2 > (constant + (linear + square * total) * total) * OUTWARD ** 4;
+}
+
+/** Return a bound on the relative error of k roundings. @param {number} k */
+function roundings(k) {
+  return (OUTWARD * k * 2 ** -53) / (1 - k * 2 ** -53);
 }
 
 /** @param {number} square @param {number} linear @param {number} constant */

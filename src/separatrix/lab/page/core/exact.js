@@ -133,3 +133,44 @@ export function quotient(a, b) {
   const value = Number(scaled) * 2 ** -Number(shift);
   return negative ? -value : value;
 }
+
+/**
+ * Return the root of a/b · 4^exponent, rounded down.
+ * @param {bigint} a @param {bigint} b @param {number} exponent
+ */
+export function rootBelow(a, b, exponent) {
+  let root = nearRoot(a, b);
+  while (compareSquare(root, a, b) > 0) root = besideFloat(root, -1n);
+  return root * 2 ** exponent;
+}
+
+/**
+ * Return the root of a/b · 4^exponent, rounded up.
+ * @param {bigint} a @param {bigint} b @param {number} exponent
+ */
+export function rootAbove(a, b, exponent) {
+  let root = nearRoot(a, b);
+  while (compareSquare(root, a, b) < 0) root = besideFloat(root, 1n);
+  return root * 2 ** exponent;
+}
+
+/** Return about the root of a/b ≥ 0, even where the quotient overflows. @param {bigint} a @param {bigint} b */
+function nearRoot(a, b) {
+  const shift = (a.toString(2).length - b.toString(2).length) >> 1;
+  const wide = BigInt(2 * Math.abs(shift));
+  return Math.sqrt(shift > 0 ? quotient(a, b << wide) : quotient(a << wide, b)) * 2 ** shift;
+}
+
+/** Return the sign of root² − a/b. @param {number} root @param {bigint} a @param {bigint} b */
+function compareSquare(root, a, b) {
+  const [m, e] = dyadic(root);
+  const square = m * m * b;
+  return bigSign(e < 0 ? square - (a << BigInt(-2 * e)) : (square << BigInt(2 * e)) - a);
+}
+
+/** Return the next float above (1) or below (−1) a positive one. @param {number} x @param {bigint} step */
+function besideFloat(x, step) {
+  bits.setFloat64(0, x);
+  bits.setBigUint64(0, bits.getBigUint64(0) + step);
+  return bits.getFloat64(0);
+}

@@ -24,6 +24,7 @@
  * core/hull.js         hull(x1, x2, rows) → Int32Array of rows, counter-clockwise; clipHulls(points, verdict) → polygon
  *                      (flat [x, y, …]) of the hulls' intersection, for hatching
  * core/bound.js        boundOf(features, learner, verdict) → Bound; ceilingAt(bound, t), floorAt(bound, t);
+ *                      updatesAtMost(bound, radius, gamma, columns) → the bound of certificates, with rounding;
  *                      boundTime(bound, trace, version) → t (updates; corrected mistakes of the batch rule)
  * core/losses.js       LOSSES: [{id, name, value(margin), slope(margin)}]
  * core/lift.js         LIFTS: [{id, name, columns}]; lift(points, learner) → Features; liftPoint(learner, x1, x2, out)
@@ -41,6 +42,7 @@
  *                      stepWords(derivation, tick) → {title, text}; weightWords(derivation, tick);
  *                      pointWords(derivation, tick, i); statusWords(derivation); lossWords(derivation, tick)
  *                      figureLabel(derivation, tick) → plain text for aria-label. All others return marked-up text.
+ * words/claims.js      separabilityClaim, marginClaim, mistakesClaim, …: words of certificates, the library's own
  * words/code.js        pythonCode(derivation, labels?) → {loop, library}     two runnable Python texts
  * stories/index.js     STORIES: Story[]; storyById(id) → Story | null
  * state/link.js        encodeLink(LinkState) → "#v1;…" (null: too many points); decodeLink(hash) → {ok: true, state} |

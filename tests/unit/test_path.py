@@ -15,7 +15,7 @@ from separatrix.fit.result import Status
 from separatrix.losses import Logistic, Loss, Softmax, Squared, SquaredHinge
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.selection.path import largest_strength, trace_path
+from separatrix.selection import largest_strength, trace_path
 from separatrix.solvers.coordinate import Coordinate
 from separatrix.solvers.lbfgs import LBFGS
 from separatrix.solvers.newton import Newton

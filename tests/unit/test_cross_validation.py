@@ -15,8 +15,7 @@ from separatrix.errors import DataError, OptionError
 from separatrix.fit.convex import ConvexOptions
 from separatrix.losses import Hinge, Logistic, Loss, Softmax, Squared, SquaredHinge
 from separatrix.problem import Problem
-from separatrix.selection.cross_validation import CrossValidation, assign_folds, cross_validate
-from separatrix.selection.path import trace_path
+from separatrix.selection import CrossValidation, assign_folds, cross_validate, trace_path
 
 OPTIONS = ConvexOptions(tol=1e-8)
 LOSSES: tuple[Loss, ...] = (Squared(), Logistic(), SquaredHinge(), Hinge(), Softmax())

@@ -1,6 +1,7 @@
-"""Regularisation paths: fits of the same data at decreasing strengths, each started from the previous ones.
+"""The choice of the strength: regularisation paths, cross-validation, and the conventions of other libraries.
 
-The largest strength of interest is the smallest at which all penalised coefficients are 0:
+A path has fits of the same data at decreasing strengths, each started from the previous ones. The largest strength of
+interest is the smallest at which all penalised coefficients are 0:
 
     largest = maxⱼ |vⱼ| / (weightⱼ · l1_ratio),      v = −Σ sᵢ αᵢ xᵢ / Σ sᵢ at the slopes α of the null fit
 
@@ -10,6 +11,17 @@ point has a duality gap. Quantities that do not depend on the strength (Gram mat
 once.
 
 Cost: two passes in all for a quadratic loss of up to some thousand columns, else a few passes per strength.
+
+Cross-validation evaluates the path of each fold's training rows on its held-out rows. The folds share one grid of
+strengths, that of all rows. Held-out rows have weight 0, so no fold copies any data. The model's own loss is compared:
+
+    held-out loss of fold k at a strength:  Lₖ = Σ sᵢ loss(ηᵢ, yᵢ) / Σ sᵢ  over its rows,  cₖ = Σ sᵢ
+    mean = Σ cₖ Lₖ / Σ cₖ          error² = Σ cₖ (Lₖ − mean)² / Σ cₖ / (folds − 1)
+
+The best strength has the least mean. The one-standard-error choice is the largest strength whose mean is within one
+standard error of the best: a simpler model that is not significantly worse.
+
+Cost: one path per fold and one of all rows, and one pass per fold for the evaluation.
 
 Conversions between the strength of our objective and other libraries' C, alpha and lambda.
 
@@ -28,18 +40,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from separatrix.arrays import Floats, Ints
+from separatrix.arrays import Bools, Floats, Indices, Ints
 from separatrix.design.array import DenseDesign
+from separatrix.design.base import Block
 from separatrix.design.build import row_radius
 from separatrix.design.columns import column_store
-from separatrix.errors import ConvergenceWarning, OptionError, require_choice, require_number
+from separatrix.errors import ConvergenceWarning, DataError, OptionError, require_choice, require_number
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.result import AtLeast, AtMost, Status
 from separatrix.fit.run import run
+from separatrix.losses.base import Loss
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem, shift_intercept
 from separatrix.solvers.coordinate import Coordinate, Memory
@@ -49,6 +64,9 @@ RATIO, WIDE_RATIO = 1e-4, 1e-2  # smallest to largest strength, and the same wit
 LEAST_L1_RATIO = 1e-3  # replaces l1_ratio 0 in the grid, since no strength makes coefficients 0 there
 STALLED_STEPS = 3
 CACHED = ("total_weight", "penalty_weights", "least_scale")  # properties of a problem independent of its penalty
+StrengthChoice = Literal["one_standard_error", "best"]
+# A fit on a path: coefficients, status, and objective, gap, relative gap and passes.
+_Point = tuple[Floats, Status, tuple[float, float, float, float]]
 
 
 @dataclass(frozen=True)
@@ -85,15 +103,6 @@ class Path:
         return self.coefs[:, int(self.virtual) :]
 
 
-class _Point(NamedTuple):
-    coef: Floats
-    objective: float
-    gap: float
-    relative_gap: float
-    passes: float
-    status: Status
-
-
 def trace_path(
     problem: Problem,
     l1_ratio: float = 1.0,
@@ -117,18 +126,17 @@ def trace_path(
     """
     problem, centre = problem.centred()
     grid = strength_grid([problem], l1_ratio, strengths, ratio)
-    points = _trace(problem, l1_ratio, grid, options)
-    missed = [point for point in points if point.status is not Status.OPTIMAL]
+    iterates, statuses, numbers = zip(*_trace(problem, l1_ratio, grid, options), strict=True)
+    coefs = np.array([shift_intercept(coef, centre, -1.0) for coef in iterates])
+    objectives, gaps, relative_gaps, passes = np.array(numbers).T
+    missed = [gap for gap, status in zip(relative_gaps, statuses, strict=True) if status is not Status.OPTIMAL]
     if missed:
-        worst = max(point.relative_gap for point in missed)
         warnings.warn(
-            f"{len(missed)} of {len(points)} strengths stopped before tol={options.tol:g}: the worst relative gap is"
-            f" {worst:.2g}; raise max_passes or tol",
+            f"{len(missed)} of {len(grid)} strengths stopped before tol={options.tol:g}: the worst relative gap is"
+            f" {max(missed):.2g}; raise max_passes or tol",
             ConvergenceWarning,
             stacklevel=2,
         )
-    coefs = np.array([shift_intercept(point.coef, centre, -1.0) for point in points])
-    objectives, gaps, relative_gaps, passes = np.array([point[1:5] for point in points]).T
     return Path(
         l1_ratio=l1_ratio,
         strengths=grid,
@@ -138,7 +146,7 @@ def trace_path(
         relative_gaps=relative_gaps,
         active=np.array([np.count_nonzero(coef[problem.penalty_weights > 0.0]) for coef in coefs]),
         passes=passes,
-        statuses=tuple(point.status for point in points),
+        statuses=statuses,
         names=tuple(problem.design.names),
         virtual=problem.design.virtual,
     )
@@ -232,18 +240,18 @@ def _trace(problem: Problem, l1_ratio: float, grid: Floats, options: ConvexOptio
     )
     points: list[_Point] = []
     for place, strength in enumerate(grid):
-        coefs = [point.coef for point in points[-2 if by_coordinate else -1 :]]
+        coefs = [coef for coef, *_ in points[-2 if by_coordinate else -1 :]]
         start = _extrapolate(coefs, grid[max(0, place - 2) : place + 1])
         penalised = replace(problem, penalty=make_penalty(strength, l1_ratio))
         vars(penalised).update({name: getattr(problem, name) for name in CACHED})
         if by_coordinate and not penalised.penalty.smooth:
             end = run(penalised, solver, rules, start=start)
             value, gap, relative_gap = (end.facts[name] for name in ("objective", "excess", "relative_excess"))
-            points.append(_Point(end.coef, value, gap, relative_gap, end.passes, end.status))
+            points.append((end.coef, end.status, (value, gap, relative_gap, end.passes)))
         else:
             fit = fit_convex(penalised, options, start=start)
             bound, walk = fit.bound, fit.walk
-            points.append(_Point(fit.coef, bound.primal, bound.gap, bound.relative_gap, walk.passes, walk.status))
+            points.append((fit.coef, walk.status, (bound.primal, bound.gap, bound.relative_gap, walk.passes)))
     return points
 
 
@@ -254,6 +262,109 @@ def _extrapolate(coefs: Sequence[Floats], strengths: Floats) -> Floats | None:
     before, last = coefs
     extrapolated = last + (last - before) * ((strengths[1] - strengths[2]) / (strengths[0] - strengths[1]))
     return np.where(extrapolated * last > 0.0, extrapolated, 0.0)
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """Held-out losses (folds, m) of m strengths, their mean and standard error (m,), and the path of all rows.
+
+    `best` and `one_standard_error` are places among the strengths; `strength` is the chosen one. With several classes,
+    each against the rest, there is one path per class.
+    """
+
+    strengths: Floats
+    fold_losses: Floats
+    mean: Floats
+    error: Floats
+    paths: tuple[Path, ...]
+    choice: StrengthChoice
+
+    @property
+    def best(self) -> int:
+        """The place of the strength with the least mean held-out loss."""
+        return int(self.mean.argmin())
+
+    @property
+    def one_standard_error(self) -> int:
+        """The place of the largest strength whose mean is within one standard error of the least."""
+        return int(np.flatnonzero(self.mean <= self.mean[self.best] + self.error[self.best])[0])
+
+    @property
+    def place(self) -> int:
+        """The place of the chosen strength."""
+        return self.one_standard_error if self.choice == "one_standard_error" else self.best
+
+    @property
+    def strength(self) -> float:
+        """The chosen strength."""
+        return float(self.strengths[self.place])
+
+
+def cross_validate(
+    problems: Sequence[Problem],
+    l1_ratio: float,
+    folds: Indices,
+    *,
+    choice: StrengthChoice = "one_standard_error",
+    strengths: int | Sequence[float] | Floats = 100,
+    options: ConvexOptions = ConvexOptions(),  # noqa: B008  # frozen
+) -> CrossValidation:
+    """Evaluate strengths on held-out rows; `problems` share their rows (several: each class against the rest).
+
+    `folds` has the fold number of each row.
+    """
+    require_choice("choice", choice, get_args(StrengthChoice))
+    grid = strength_grid(problems, l1_ratio, strengths)
+    paths = tuple(trace_path(problem, l1_ratio, strengths=grid, options=options) for problem in problems)
+    numbers = range(int(folds.max()) + 1)
+    sums = np.array([_fold_losses(problems, l1_ratio, folds == number, grid, options) for number in numbers])
+    counts = np.array([float(problems[0].row_weights[folds == number].sum()) for number in numbers])
+    losses = sums / counts[:, np.newaxis]
+    mean = np.average(losses, axis=0, weights=counts)
+    spread = np.average((losses - mean) ** 2, axis=0, weights=counts)
+    return CrossValidation(grid, losses, mean, np.sqrt(spread / (len(counts) - 1)), paths, choice)
+
+
+def assign_folds(n: int, folds: int, seed: int | None, classes: Indices | None = None, option: str = "cv") -> Indices:
+    """Return each row's fold, drawn by a seed (None: the same draw each time), each class spread evenly over the folds.
+
+    >>> assign_folds(6, 3, seed=1).tolist()
+    [1, 0, 2, 2, 0, 1]
+    """
+    if not 2 <= folds <= n:
+        limits = f"from 2 to that of the rows (n_samples={n})"
+        raise OptionError(f"{option}={folds!r} is out of range; give a number of folds {limits}")
+    if classes is not None and (rarest := int(np.bincount(classes).min())) < 2:
+        raise DataError(f"a class has {rarest} row, too few to cross-validate; give more, or a strength as a number")
+    order = np.random.default_rng(0 if seed is None else seed).permutation(n)
+    if classes is not None:
+        order = order[np.argsort(classes[order], kind="stable")]
+    assigned = np.empty(n, dtype=np.intp)
+    assigned[order] = np.arange(n) % folds
+    return assigned
+
+
+def _fold_losses(
+    problems: Sequence[Problem], l1_ratio: float, held_out: Bools, grid: Floats, options: ConvexOptions
+) -> Floats:
+    """Return the summed losses of the held-out rows at each strength, averaged over the problems, (m,)."""
+    total = np.zeros(len(grid))
+    for problem in problems:
+        training = replace(problem, weights=np.where(held_out, 0.0, problem.row_weights))
+        path = trace_path(training, l1_ratio, strengths=grid, options=options)
+        weights = np.where(held_out, problem.row_weights, 0.0)
+        total += problem.design.fold(_losses, path.coefs, problem.loss, rows=(problem.y, weights))
+    return np.asarray(total / len(problems))
+
+
+def _losses(block: Block, y: NDArray[Any], weights: Floats, coefs: Floats, loss: Loss) -> Floats:
+    """Return Σ sᵢ loss over a block's rows at each strength."""
+    if coefs.ndim == 2:
+        eta = block.matvec(coefs.T.reshape(coefs.shape[1], -1))
+        return np.asarray(weights @ loss.value(eta, y[:, np.newaxis]))
+    eta = block.matvec(coefs.transpose(1, 0, 2).reshape(coefs.shape[1], -1))  # from (m, p, K) to (p, m K)
+    scores = eta.reshape(len(y), len(coefs), -1)
+    return np.array([weights @ loss.value(scores[:, place], y) for place in range(len(coefs))])
 
 
 Convention = Literal["C", "ridge_alpha", "lasso_alpha", "sgd_alpha", "lambda"]

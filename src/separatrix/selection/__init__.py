@@ -1,1 +1,0 @@
-"""Choosing the strength of a penalty: paths, cross-validation."""
