@@ -118,6 +118,7 @@ def _fits() -> list[tuple[str, Any, Any, Any, Any]]:
         ("kernel margin, polynomial", kernel_svm(hard_margin=True, kernel="polynomial", gamma=1.0), XOR_X, XOR, None),
         ("margin", sx.MaxMarginClassifier(), APART, SEPARATED, None),
         ("margin, no intercept", sx.MaxMarginClassifier(fit_intercept=False), APART, np.sign(APART[:, 0]), None),
+        ("margin, mixed", sx.MaxMarginClassifier(on_overlap="soft"), X, THREE_QUASI, None),
         ("halfspace", sx.HalfspaceLP(), APART, SEPARATED, None),
         ("zero-one", sx.ZeroOneClassifier(), X, OVERLAP, None),
         ("zero-one, several", sx.ZeroOneClassifier(), X, THREE, None),

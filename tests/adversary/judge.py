@@ -67,13 +67,14 @@ def fault(certificate: dict[str, Any], X: Any, y: Any, weights: Any = None, prin
         rows = _matched(data, np.asarray(X, dtype=np.float64), y, weights)
     except ValueError as problem:
         return f"the data are others: {problem}"
-    kind = FAULTS[certificate["kind"]]
+    kind = certificate["kind"]
     if data["scheme"] is None:
-        return kind(certificate, rows) or _status_fault(printed, rows, certificate["kind"])
+        return FAULTS[kind](certificate, rows) or _status_fault(printed, rows, kind)
     parts = list(_parts(data, rows))
     if len(parts) != len(certificate["parts"]):
         return f"{len(certificate['parts'])} parts, where the labels make {len(parts)}"
-    faults = (kind(part, own) for part, own in zip(certificate["parts"], parts, strict=True))
+    pairs = zip(certificate["parts"], parts, strict=True)
+    faults = (FAULTS[part["kind"] if kind == "mixed" else kind](part, own) for part, own in pairs)
     return next(filter(None, faults), "")
 
 

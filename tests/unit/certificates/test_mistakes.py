@@ -25,7 +25,8 @@ def certificate():
 def test_claim_in_words(certificate):
     assert certificate.verdict == "within bound"
     assert certificate.claim == (
-        "5 updates on rows within radius 4.12311; a separator of margin γ = 1 allows (R/γ)² = 17 at most"
+        "5 updates on rows within radius 4.12311; no row is a mistake at its last weights; a"
+        " separator of margin γ = 1 allows at most (R/γ)² = 17 updates"
     )
 
 
@@ -42,13 +43,13 @@ def test_travels_as_json(certificate):
         ({"radius": 4.0}, "radius"),
         ({"margin": 1.01}, "margin"),
         ({"separator": np.array([-1.0, 0.0])}, "margin"),
-        ({"updates": 18}, "bound"),
-        ({"updates": 3}, "run"),
-        ({"updates": 17}, "run"),
+        ({"bound": 16.0}, "bound"),
+        ({"bound": 4.0}, "within"),
+        ({"updates": 6, "history": np.array([2, 3, 3, 0, 2, 0])}, "run"),
         ({"coef": np.array([5.0, 1.5])}, "run"),
         ({"coef": np.array([0.0, 1.0])}, "converged"),
         ({"history": np.array([2, 3, 3, 0, 0])}, "run"),
-        ({"history": np.array([2, 3, 3, 0])}, "run"),
+        ({"history": np.array([2, 3, 3, 0]), "updates": 4}, "run"),
         ({"start": np.array([1.0, 0.0])}, "run"),
     ],
 )
@@ -58,10 +59,13 @@ def test_tampering_is_refused(certificate, changes, failing):
     assert failing in [check.name for check in verification.checks if not check.holds]
 
 
-def test_what_cannot_be_checked_is_said(certificate):
-    verification = replace(certificate, history=None, updates=1).verify(X, Y)
-    assert [check.name for check in verification.checks if check.holds is None] == ["run"]
-    assert "unchecked: run: not replayed, so T is not checked" in str(verification)
+def test_updates_without_a_history_are_not_stated(certificate):
+    with pytest.raises(ValueError, match="every recorded update of single rows, and no other, has its row"):
+        replace(certificate, history=None, updates=1)
+    unknown = replace(certificate, history=None, updates=None, converged=False)
+    assert unknown.verify(X, Y)
+    assert unknown.claim.startswith("a run on rows within radius")
+    assert unknown.certified() is None
 
 
 @pytest.mark.parametrize("options", [{}, {"update": "batch"}, {"schedule": "inverse"}, {"keep": "average"}])
@@ -85,11 +89,11 @@ def test_other_data_are_refused(certificate):
     moved[1, 0] = -1
     refusal = certificate.verify(moved, Y)
     assert not refusal
-    assert "row 1 is nearest" in str(refusal)
+    assert "row 1 is right by -1 only" in str(refusal)
     for rows, labels, message in (
         (X[:4], Y[:4], "X has shape"),
         (X, Y[:4], "where 5 labels are needed"),
-        (X, ["a"] * 5, "the run knew -1 and 1"),
+        (X, ["a"] * 5, "row 0 has label 'a'; the certificate is of [-1, 1]"),
         (np.full((5, 2), np.nan), Y, "NaN"),
     ):
         refusal = certificate.verify(rows, labels)
@@ -101,10 +105,11 @@ def test_other_data_are_refused(certificate):
     "damage",
     [
         {"kind": "mistake"},
-        {"format": 2},
-        {"content": None},
+        {"format": 3},
         {"content": {}},
-        {"content": {"rule": {"update": "single", "nonsense": 1}}},
+        {"statement": None},
+        {"witness": {}},
+        {"statement": {"rule": {"update": "single", "nonsense": 1}}},
         {"kind": []},
     ],
 )
