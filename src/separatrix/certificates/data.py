@@ -367,10 +367,10 @@ def finite_numbers(name: str, values: Any, rows: int) -> Floats:
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
         raise DataError(f"{name} has {numbers[wrong[0]]:g} in row {wrong[0]}; give the numbers of the fit")
-    for row in np.flatnonzero(np.abs(numbers) >= MAX_WHOLE).tolist() if given.dtype.kind in "iuO" else ():
-        value = given.tolist()[row]
-        if isinstance(value, int) and value != numbers[row]:
-            raise DataError(f"{name} has {value} in row {row}, which float64 does not hold")
+    exact = given.tolist() if given.dtype.kind in "iuO" else []
+    for row in np.flatnonzero(np.abs(numbers) >= MAX_WHOLE).tolist() if exact else ():
+        if isinstance(exact[row], int) and exact[row] != float(numbers[row]):
+            raise DataError(f"{name} has {exact[row]} in row {row}, which float64 does not hold")
     return numbers
 
 
