@@ -62,9 +62,10 @@ def margin_bounds(design: Design, signs: Floats, coef: Floats, rows: Ints, multi
 def least_margin_bound(design: Design, signs: Floats, coef: Floats) -> Fraction:
     """Return the least of yᵢ(w·xᵢ + b) exactly or, where thousands of rows tie for it, a lower bound."""
     margins, rounding = float_margins(design, signs, coef)
-    candidates = np.flatnonzero(margins - rounding <= float((margins + rounding).min()))
-    if len(candidates) > MAX_EXACT:
-        return Fraction(float((margins - rounding).min()))
+    candidates = np.flatnonzero(~(margins - rounding > np.fmin.reduce(margins + rounding)))  # with NaN
+    least = float((margins - rounding).min())
+    if len(candidates) > MAX_EXACT and math.isfinite(least):
+        return Fraction(least)
     return min(exact_margins(design, signs, coef, candidates))
 
 
