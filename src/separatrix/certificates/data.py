@@ -104,8 +104,8 @@ class Data:
             raise ValueError("a label is given twice")
         if len(self.counts) != n_labels + (self.task in {"numbers", "rest"}) or sum(self.counts) > self.rows:
             raise ValueError(f"counts {list(self.counts)} do not fit {self.rows} rows of {counted(n_labels, 'label')}")
-        if not any(self.counts) or (self.task == "rest" and not self.counts[-1]):
-            raise ValueError("no row counts, or none of the rest")
+        if not any(self.counts):
+            raise ValueError("no row counts")
         if not self.weights and self.class_weights is None and sum(self.counts) != self.rows:
             raise ValueError(f"counts add up to {sum(self.counts)}, of {self.rows} rows without weights")
         if self.class_weights is not None and (len(self.class_weights) != n_labels or self.task == "rest"):
@@ -146,6 +146,8 @@ class Data:
     @property
     def absent(self) -> str:
         """A clause that names labels that no row has; empty if there are none."""
+        if self.task == "rest" and not self.counts[-1]:
+            return f"; every row has the label {self.labels[0]!r}"
         labels = [repr(label) for label, count in zip(self.labels, self.counts, strict=False) if not count]
         return f"; no row has the label {' or '.join(labels)}" if labels else ""
 

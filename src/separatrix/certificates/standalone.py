@@ -175,7 +175,7 @@ def _label_of(text: str, kind: str) -> Any:
         return None
 
 
-class Rows:
+class LabelledRows:
     """The rows of a table that count: exact numbers with the intercept first, codes of their labels, row numbers."""
 
     def __init__(self, path: str, options: dict[str, str], data: dict[str, Any]) -> None:
@@ -207,9 +207,9 @@ class Rows:
         found = [self.codes.count(code) for code in range(max(2, len(known)) if data["task"] == "rest" else len(known))]
         _require((found[::-1] if data["task"] == "rest" else found) == data["counts"], "other rows of the labels count")
 
-    def part(self, chosen: list[int], codes: list[int], labels: list[Any]) -> "Rows":
+    def part(self, chosen: list[int], codes: list[int], labels: list[Any]) -> "LabelledRows":
         """Return some of the rows with other codes."""
-        part = object.__new__(Rows)
+        part = object.__new__(LabelledRows)
         part.data, part.codes = {**self.data, "labels": labels, "task": "two" if len(labels) == 2 else "rest"}, codes
         part.values, part.numbers = [self.values[i] for i in chosen], [self.numbers[i] for i in chosen]
         return part
@@ -258,7 +258,7 @@ def _check_rounded(basis: list[Vector], residual: Vector, multipliers: Vector) -
 # Separability
 
 
-def _rays(rows: Rows) -> dict[int, Vector]:
+def _rays(rows: LabelledRows) -> dict[int, Vector]:
     classes, rays = max(2, len(rows.data["labels"])), {}
     single = len(rows.data["labels"]) == 1 and rows.data["task"] != "rest"
     codes = [code + single for code in rows.codes]
@@ -313,7 +313,7 @@ def _check_divergence(value: Any, proof: Any, rays: dict[int, Vector], width: in
         _require(follows, f"the sign of column {column} does not follow")
 
 
-def _check_separability(statement: dict[str, Any], witness: dict[str, Any], rows: Rows) -> tuple[str, str]:
+def _check_separability(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
     _require(type(statement["undecided"]) is bool, "undecided is no boolean")
     if _list(witness["clashes"]) or witness["widest"] is not None or statement["undecided"]:
         raise UncheckedError("separability that is undecided, or proved by clashes")
@@ -359,7 +359,7 @@ def _separability_claim(verdict: str, labels: list[Any], classes: int, n_left: i
 # Margin and fewest mistakes
 
 
-def _check_margin(statement: dict[str, Any], witness: dict[str, Any], rows: Rows) -> tuple[str, str]:
+def _check_margin(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
     signed, intercept = rows.signed, int(rows.data["intercept"])
     lower, upper = _float(statement["lower"], 0.0), _float(statement["upper"], 0.0)
     coef, chosen = _floats(witness["coef"], len(signed[0])), _wholes(witness["rows"], len(signed))
@@ -382,7 +382,7 @@ def _check_margin(statement: dict[str, Any], witness: dict[str, Any], rows: Rows
     return "widest margin" if gap <= 1e-6 else "separable", claim
 
 
-def _check_mistakes(statement: dict[str, Any], witness: dict[str, Any], rows: Rows) -> tuple[str, str]:
+def _check_mistakes(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
     signed, upper, lower = rows.signed, _whole(statement["upper"]), _whole(statement["lower"])
     coef = _floats(witness["coef"], len(signed[0]))
     wrong = sum(_dot(coef, row) <= 0 for row in signed)
@@ -443,7 +443,7 @@ def _hits(sets: list[frozenset[int]], size: int) -> bool:
 CHECKS = {"separability": _check_separability, "margin": _check_margin, "zero-one": _check_mistakes}
 
 
-def _check_part(kind: str, part: Any, rows: Rows) -> tuple[str, str]:
+def _check_part(kind: str, part: Any, rows: LabelledRows) -> tuple[str, str]:
     statement, witness = (_object(part[group], FIELDS[kind][group], group) for group in ("statement", "witness"))
     return CHECKS[kind](statement, witness, rows)
 
@@ -460,7 +460,7 @@ def check(certificate: Any, path: str, options: dict[str, str]) -> str:
         raise UncheckedError(f"certificates of {kind[:40]!r}")
     data = _object(root["data"], DATA_KEYS, "data")
     _check_data(data)
-    rows, labels = Rows(path, options, data), data["labels"]
+    rows, labels = LabelledRows(path, options, data), data["labels"]
     if data["scheme"] is None:
         _require(root["parts"] == [], "parts without a scheme")
         _require(kind == "separability" or data["task"] in ("two", "rest"), "two classes are needed")
