@@ -80,9 +80,10 @@ def fault(certificate: dict[str, Any], X: Any, y: Any, weights: Any = None, prin
 
 def _matched(data: dict[str, Any], X: Any, y: Any, weights: Any) -> Rows:
     """Return the rows that count; a ValueError says what is not as in the certificate."""
-    _require(X.shape == (data["rows"], data["width"]), "shape")
+    _require(X.shape == (data["rows"], data["width"]) and bool(np.isfinite(X).all()), "shape, or entries not finite")
     _require(data["weights"] == (weights is not None), "weights given or not")
     sizes = None if weights is None else np.asarray(weights, dtype=np.float64)
+    _require(sizes is None or bool(len(sizes) == len(X) and (sizes >= 0).all() and sizes.any()), "weights below 0")
     if data["task"] == "numbers":
         codes = np.asarray(y, dtype=np.float64)
         counts = [len(codes) if sizes is None else int((sizes > 0).sum())]

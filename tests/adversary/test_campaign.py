@@ -37,6 +37,14 @@ def test_mutations(kind: str) -> None:
     assert made["harmless, refused"] == 0
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_verifier_that_believes_everything_is_found_out(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    believed = base.Verification((base.Check("nothing", True, "was checked"),))
+    monkeypatch.setattr(base.Certificate, "verify", lambda *_: believed)
+    found = {group for group, _, _ in faults(run(kind, 25, seed=3))}
+    assert found & {"false, proved", "law broken"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_more_mutations(kind: str) -> None:
