@@ -285,6 +285,12 @@ FIELDS: dict[str, tuple[str, Forged]] = {
     "weights that were not given": ("zero-one", put("data", "weights", value=True)),
     "weights that are not named": ("separability, overlap, weights", put("data", "weights", value=False)),
     "an intercept of a machine without one": ("kernel svm", put("data", "intercept", value=False)),
+    "an objective and a scale of 0": (
+        "logistic, ridge",
+        also(
+            put("statement", "primal", value=0), put("statement", "scale", value=0), put("statement", "dual", value=0)
+        ),
+    ),
     "another verdict": ("perceptron", put("kind", value="margin")),
 }
 

@@ -14,6 +14,7 @@ numbers is stored. If no feasible point is found, the lower bound is 0: losses a
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -45,7 +46,7 @@ class DualityGap:
     @property
     def relative_gap(self) -> float:
         """The gap relative to the larger of the objective and `scale`."""
-        return self.gap / max(abs(self.primal), self.scale)
+        return self.gap / max(abs(self.primal), self.scale, sys.float_info.min)
 
 
 @dataclass(frozen=True)
