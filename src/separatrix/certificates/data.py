@@ -32,6 +32,7 @@ from separatrix.design.build import (
     as_array,
     as_row_source,
     column_names,
+    is_dask,
     largest_entry,
     make_design,
     map_rows,
@@ -263,9 +264,10 @@ class MatchedRows:
 
 def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
     """Return the rows of the caller that count; data that do not fit raise a DataError."""
-    X = in_order(X, data)
-    if tuple(np.shape(X)) != (data.rows, data.width):
-        raise DataError(f"X has shape {tuple(np.shape(X))}; the certificate is of {(data.rows, data.width)}")
+    X, y = in_order(X, data), y.compute() if is_dask(y) else y
+    shape = tuple(np.shape(X) if (source := as_row_source(X)) is None else source.shape)
+    if shape != (data.rows, data.width):
+        raise DataError(f"X has shape {shape}; the certificate is of {(data.rows, data.width)}")
     if data.weights != (sample_weight is not None):
         raise DataError("the fit had sample weights; give them" if data.weights else "the fit had no sample weights")
     weights = checked_weights(sample_weight, data.rows)
