@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.design.build import BlockedRows, as_floats, is_dask
+from separatrix.design.build import BlockedRows, as_floats, is_dask, require_entries
 from separatrix.design.memory import parse_memory
 from separatrix.design.storage import BlockWriter, DiskRows, RowFile, require_room, scratch_folder
 from separatrix.errors import DataError
@@ -118,6 +118,7 @@ def _pieces(X: Any) -> Iterator[Any]:
         from separatrix.design.dask.rows import computed_chunks  # noqa: PLC0415  # an optional extra
 
         return computed_chunks(X)
+    require_entries(X)
     if hasattr(X, "tocsr"):
         return _slices(X.tocsr(), max(1, int(PIECE_BYTES / max(12.0 * X.nnz / max(X.shape[0], 1), 1.0))))
     if hasattr(X, "shape") and hasattr(X, "__getitem__"):

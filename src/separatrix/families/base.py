@@ -115,8 +115,9 @@ def class_index(option: str, label: Any, classes: Classes) -> int | None:
     for place, known in enumerate(classes.plain):
         if known == label and isinstance(known, bool) == isinstance(label, bool | np.bool_):
             return place
-    known_labels = did_you_mean(str(label), map(str, classes.plain))
-    raise OptionError(f"{option}={label!r} is not among the classes {classes.plain[:10]}{known_labels}")
+    hint = did_you_mean(str(label), map(str, classes.plain))
+    close = "" if hint.startswith("; known") else hint  # the classes are listed already
+    raise OptionError(f"{option}={label!r} is not among the classes {classes.plain[:10]}{close}")
 
 
 @dataclass(frozen=True, eq=False)
