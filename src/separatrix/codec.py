@@ -35,7 +35,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from separatrix.errors import ModelFileError, OptionError, did_you_mean
+from separatrix.errors import ModelFileError, OptionError, did_you_mean, printable
 
 Reader = Callable[[Any], Any]
 MAX_BYTES = 256 * 2**20
@@ -95,7 +95,7 @@ class FormatError(ModelFileError):
         return FormatError(self.fault, place + self.place, self.needed)
 
     def __str__(self) -> str:
-        return f"{self.place.removeprefix('.') or 'the file'}{self.fault}"
+        return printable(f"{self.place.removeprefix('.') or 'the file'}{self.fault}")
 
 
 def wrong(value: Any, needed: str) -> FormatError:

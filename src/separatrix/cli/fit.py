@@ -17,6 +17,7 @@ from separatrix.cli.flags import (
     Target,
     family_flags,
     given_options,
+    say,
     spell_flag,
     with_flags,
 )
@@ -96,7 +97,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         spelled=spell_flag,
     )
     page = answer(FitRequest(table, rows, training, out, report, str(context.obj)), as_json=as_json)
-    typer.echo(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)
+    say(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)
 
 
 @dataclass(frozen=True)

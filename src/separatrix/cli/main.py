@@ -19,6 +19,7 @@ from separatrix.cli.check import check
 from separatrix.cli.compare import compare
 from separatrix.cli.export import export
 from separatrix.cli.fit import fit
+from separatrix.cli.flags import say
 from separatrix.cli.lab import lab
 from separatrix.cli.predict import predict
 from separatrix.cli.summary import demo, summary
@@ -44,14 +45,15 @@ class _Verbs(TyperGroup):
         try:
             return super().invoke(ctx)
         except SeparatrixError as problem:
-            typer.echo(f"error: {_as_typed(str(problem), ctx)}", err=True)
+            line = "\\n".join(_as_typed(str(problem), ctx).split("\n"))  # a name may have line ends
+            say(f"error: {line}", err=True)
             raise typer.Exit(REFUSED) from None
         except KeyboardInterrupt:
             _leave_interrupted()
         except MemoryError as problem:
             needed = f" ({problem})" if str(problem) else ""
             remedy = "choose fewer rows with --where, or fewer columns or classes"
-            typer.echo(f"error: there is not enough memory for this{needed}; {remedy}", err=True)
+            say(f"error: there is not enough memory for this{needed}; {remedy}", err=True)
             raise typer.Exit(REFUSED) from None
         except OSError as problem:
             _leave_unwritten(problem)
@@ -76,14 +78,12 @@ def _leave_unwritten(problem: OSError) -> NoReturn:
     if problem.errno == errno.EPIPE:
         raise typer.Exit(BROKEN_PIPE) from None
     place = f" {problem.filename!r}" if problem.filename else ""
-    typer.echo(
-        f"error: cannot read or write{place}: {problem.strerror or problem}; free space, or write elsewhere", err=True
-    )
+    say(f"error: cannot read or write{place}: {problem.strerror or problem}; free space, or write elsewhere", err=True)
     raise typer.Exit(REFUSED) from None
 
 
 def _leave_interrupted() -> NoReturn:
-    typer.echo("interrupted", err=True)
+    say("interrupted", err=True)
     raise typer.Exit(INTERRUPTED) from None
 
 
@@ -101,7 +101,7 @@ def _show_version(requested: bool) -> None:
     if requested:
         from separatrix import __version__
 
-        typer.echo(f"separatrix {__version__}")
+        say(f"separatrix {__version__}")
         raise typer.Exit
 
 
@@ -117,7 +117,7 @@ def _front(
     Try: separatrix fit demo:breast-cancer
     """
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        say(context.get_help())
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
+from separatrix.errors import printable
 from separatrix.rendering.sheet import Grid, Sheet
 
 WIDTH = 100
@@ -17,15 +18,15 @@ LABEL_WIDTH = 12  # of the names in front of entries
 
 def render_text(sheet: Sheet) -> str:
     """Return the sheet as text, ending with a newline."""
-    return "\n".join(_lines(sheet)) + "\n"
+    return printable("\n".join(_lines(sheet)) + "\n")
 
 
 def _lines(sheet: Sheet) -> Iterator[str]:
-    yield from textwrap.wrap(sheet.title, WIDTH)
+    yield from textwrap.wrap(one_line(sheet.title), WIDTH)
     for grid in sheet.grids:
         yield ""
         if grid.label:
-            yield grid.label
+            yield one_line(grid.label)
         yield from _grid(grid)
     if sheet.entries:
         yield ""
@@ -46,17 +47,18 @@ def _lines(sheet: Sheet) -> Iterator[str]:
 
 def _bullet(text: str, lead: str) -> list[str]:
     return textwrap.wrap(
-        text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
+        one_line(text), WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
     ) or [lead.rstrip()]
 
 
 def _grid(grid: Grid) -> Iterator[str]:
-    shown = grid.rows[:MAX_ROWS]
+    shown = [tuple(map(one_line, row)) for row in grid.rows[:MAX_ROWS]]
+    heads = tuple(map(one_line, grid.heads))
     columns = [[shortened(row[0], LONGEST_NAME) for row in shown]]
-    columns += [_aligned([row[index] for row in shown]) for index in range(1, len(grid.heads))]
-    lines = _padded([grid.heads, *zip(*columns, strict=True)])
+    columns += [_aligned([row[index] for row in shown]) for index in range(1, len(heads))]
+    lines = _padded([heads, *zip(*columns, strict=True)])
     if max(map(len, lines)) > WIDTH:
-        lines = _padded([[shortened(head, SHORT_HEAD) for head in grid.heads], *zip(*columns, strict=True)])
+        lines = _padded([[shortened(head, SHORT_HEAD) for head in heads], *zip(*columns, strict=True)])
     yield from lines
     if len(grid.rows) > MAX_ROWS:
         yield f"  … and {len(grid.rows) - MAX_ROWS:,} more"
@@ -70,8 +72,14 @@ def _padded(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
+def one_line(text: str) -> str:
+    """Return a name or a cell on one line, with control characters, line ends and tabs escaped."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def shortened(text: str, length: int) -> str:
-    """Return a text of at most `length` characters, cut in the middle, as names differ at their ends."""
+    """Return a line of at most `length` characters, cut in the middle, as names differ at their ends."""
+    text = one_line(text)
     if len(text) <= length:
         return text
     tail = length // 2
@@ -93,14 +101,14 @@ def entry(name: str, text: str, width: int = LABEL_WIDTH) -> list[str]:
 def wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
     """Return wrapped lines, the first prefixed by `first`, others by `rest`; a percent sign stays with its number."""
     rest = first if rest is None else rest
-    joined = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    joined = one_line(text).replace(" %", "\N{NO-BREAK SPACE}%")
     lines = textwrap.wrap(joined, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
     """Return rows of equally many cells as lines with left-aligned columns."""
-    cells = list(rows)
+    cells = [tuple(map(one_line, row)) for row in rows]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
     return [line.rstrip() for line in lines]

@@ -24,7 +24,7 @@ from separatrix.model.record import Model
 from separatrix.model.storage import Storage
 from separatrix.model.target import label_index
 from separatrix.model.train import folds_for_share
-from separatrix.rendering.text import table_lines, wrapped
+from separatrix.rendering.text import one_line, table_lines, wrapped
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
 from separatrix.tables.source import TableSource
@@ -158,7 +158,7 @@ def compare_rows(
     notes = (*data.notes, *left_out, *([note] if options.holdout > 0.0 else []))
     names = tuple(dict.fromkeys((*data.encoding.feature_names, *(name for each in compared for name in each.weights))))
     other = "the rest" if len(rows.labels) > 2 else rows.labels[1 - place]
-    title = f"{rows.labels[place]} against {other}, {data.target} of {data.source}"
+    title = one_line(f"{rows.labels[place]} against {other}, {data.target} of {data.source}")
     return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), notes)
 
 
