@@ -36,6 +36,7 @@ SHAPES = (
     (r"[A-Za-z]{3,9} \d{1,2}, \d{4}", ("%b %d, %Y", "%B %d, %Y")),
 )
 _COMPILED = tuple((re.compile(rf"\s*{shape}{CLOCK}\s*"), formats) for shape, formats in SHAPES)
+DATE_FORMATS = frozenset(form.replace("-", sign) for _, forms in SHAPES for form in forms for sign in "-/. ")
 DATE_SHARE = 0.9  # of the cells must match the pattern of a date for its formats to be tried
 
 BLANKS = " \t\r\n\u00a0"

@@ -158,6 +158,8 @@ def test_format_1_keeps_loading() -> None:
         (("encoding", "sparse"), "no", 'encoding.sparse is "no"; true or false is needed'),
         (("data",), [], "data is a list; an object is needed"),
         (("data", "columns"), [{"name": "a", "kind": "b"}], 'data.columns[0].kind is "b"'),
+        (("data", "columns"), [{"name": "a", "kind": "date", "format": "%d/%b'%Y"}], "data.columns[0]: format is"),
+        (("data", "target"), {"name": "a", "kind": "number", "format": "'; DROP TABLE t; --"}, "data.target: format"),
         (("certificate", "content"), 3, "certificate.content is 3; an object is needed"),
         (("certificate", "claim"), 3, "certificate.claim is 3; text is needed"),
         (("covariance", "matrix"), [[1.0]], "covariance.matrix is no covariance of"),
