@@ -117,6 +117,8 @@ class _Repeated(dict[str, Any]):
 
 def read_bytes(path: str | Path) -> bytes:
     """Return the content of a file of limited size."""
+    if not str(path):
+        raise ModelFileError("the name of the file is empty; give a path")
     try:
         with Path(path).open("rb") as file:
             content = file.read(MAX_BYTES + 1)

@@ -126,11 +126,22 @@ def main() -> None:
     SIGTERM and SIGHUP exit like an error, so that temporary files are removed.
     """
     gc.set_threshold(NEW_OBJECTS)
+    ended_by: list[int] = []
+
+    def end(number: int, _: Any) -> NoReturn:
+        ended_by.append(number)
+        sys.exit(SIGNALLED + number)
+
     for name in ("SIGTERM", "SIGHUP"):  # the latter only on POSIX
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores it
-            signal.signal(number, lambda received, _: sys.exit(SIGNALLED + received))
+            signal.signal(number, end)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    app(prog_name="separatrix")
+    try:
+        app(prog_name="separatrix")
+    except Exception:
+        if not ended_by:
+            raise
+        sys.exit(SIGNALLED + ended_by[0])  # an import turned the exit into an error of its own
