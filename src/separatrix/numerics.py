@@ -265,7 +265,7 @@ def as_objects(values: Any) -> NDArray[Any]:
         values = values.rows()
     elif hasattr(values, "iloc"):  # of pandas
         return np.asarray(values.to_numpy(dtype=object))
-    return np.array(values, dtype=object)
+    return np.array(values.to_list() if hasattr(values, "to_list") else values, dtype=object)
 
 
 def _is_rounded(entry: Any, number: float) -> bool:

@@ -76,7 +76,7 @@ def _fit_of(estimator: Any) -> Fitted:
     if isinstance(estimator, Options) or isinstance(getattr(estimator, "estimator", None), Options):
         raise OptionError(f"{type(estimator).__name__} is not fitted; call its fit(X, y) first")
     raise OptionError(
-        f"{estimator!r:.60} ({type(estimator).__name__}) is no model; give what sx.train or sx.load_model returned,"
+        f"an object of type {type(estimator).__name__} is no model; give what sx.train or sx.load_model returned,"
         " a fitted estimator of separatrix, or a model of sx.from_formula"
     )
 

@@ -150,11 +150,14 @@ class NumberFormat:
         digits = rf"(({group}\d+)({decimal}\d*)?|{decimal}\d+)([eE][-+]?\d+)?"
         return rf"\s*[-+−]?[{SIGNS}]?\s?[-+−]?({digits}|{SPECIAL_NUMBERS})\s?[{SIGNS}]?\s*"
 
+    def digits(self, cell: str) -> str:
+        """Return the SQL expression of a number as SQL writes it."""
+        digits = f"translate({cell}, {literal('−' + SIGNS + NUMBER_BLANKS + self.thousands)}, '-')"
+        return digits if self.decimal == "." else f"replace({digits}, ',', '.')"
+
     def sql(self, cell: str) -> str:
         """Return the SQL expression that parses a cell; for a cell not in this format, NULL or a wrong number."""
-        digits = f"translate({cell}, {literal('−' + SIGNS + NUMBER_BLANKS + self.thousands)}, '-')"
-        pointed = digits if self.decimal == "." else f"replace({digits}, ',', '.')"
-        return f"TRY_CAST({pointed} AS DOUBLE)"
+        return f"TRY_CAST({self.digits(cell)} AS DOUBLE)"
 
 
 PLAIN = NumberFormat("", ".")

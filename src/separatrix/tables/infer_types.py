@@ -42,7 +42,7 @@ from separatrix.tables.formats import (
     number_format,
     trim_sql,
 )
-from separatrix.tables.raw import RawTable, number_text
+from separatrix.tables.raw import RawTable, is_rounded, number_text
 from separatrix.tables.table import KINDS, TRUTH_VALUES, ColumnKind
 
 ASSUMED = "is assumed"  # in the reason of a date format that the cells leave open
@@ -108,6 +108,7 @@ class ColumnType:
     invalid: int = 0
     first_invalid: str | None = None
     missing_words: tuple[str, ...] = ()
+    rounded: tuple[str, int] | None = None
 
 
 def reading_notes(schema: Sequence[ColumnType], missing_words: Iterable[str] = ()) -> list[str]:
@@ -175,19 +176,20 @@ def _numeric_type(column: RawColumn) -> ColumnType:
     shown = cell if not missing else f"CASE WHEN {cell} IN ({', '.join(map(repr, missing))}) THEN NULL ELSE {cell} END"
     form = PLAIN.name if column.raw.from_text else ""
     result = ColumnType(column.name, "number", (), "numbers", form, f"coalesce({shown}, CAST('nan' AS DOUBLE))", shown)
+    result = replace(result, rounded=column.raw.rounded.get(column.name))
     if column.kind is not None:
         return result
     first = column.connection.execute(f"SELECT {cell} FROM {column.raw.table} WHERE rowid = 0").fetchone()[0]
     if first is None and not column.connection.execute(f"SELECT count({cell}) FROM {column.raw.table}").fetchone()[0]:
         return replace(result, reason="no value at all")
-    if first in {0.0, 1.0} or _is_id_name(column.name):
+    if first in {0.0, 1.0} or is_id_name(column.name):
         return _row_number_type(column, shown) or result
     return result
 
 
 def _row_number_type(column: RawColumn, shown: str) -> ColumnType | None:
     """Return integers as an id if they number the rows, or if the name says so and all differ."""
-    cell, named = column.cell, _is_id_name(column.name)
+    cell, named = column.cell, is_id_name(column.name)
     non_missing, whole, from_zero, from_one = column.connection.execute(
         f"SELECT count({cell}), bool_and({cell} = trunc({cell})),"
         f" count(*) FILTER ({cell} = rowid), count(*) FILTER ({cell} = rowid + 1) FROM {column.raw.table}"
@@ -198,13 +200,15 @@ def _row_number_type(column: RawColumn, shown: str) -> ColumnType | None:
     counts_rows = column.rows in {from_zero, from_one}
     if not counts_rows or not (named or column.name == NAMELESS or column.rows >= COUNTED_ROWS):
         distinct = f"SELECT count(DISTINCT {cell}) FROM {column.raw.table}"
-        if not named or column.connection.execute(distinct).fetchone()[0] != column.rows:
+        differ = column.name in column.raw.rounded or column.connection.execute(distinct).fetchone()[0] == column.rows
+        if not named or not differ:
             return None
         reason = "a different whole number in each row, and called so, so it names rows"
     return ColumnType(column.name, "id", (), reason, "", number_text(cell), shown)
 
 
-def _is_id_name(name: str) -> bool:
+def is_id_name(name: str) -> bool:
+    """Return whether the name of a column says that it names rows."""
     return bool(ID_NAME.fullmatch(name) or ID_CAMEL.fullmatch(name))
 
 
@@ -420,7 +424,13 @@ def _number_type(text: TextColumn, form: NumberFormat, counts: ParseCounts) -> C
     reason = "numbers" if form == PLAIN else f"numbers written as {form.name}"
     reason += f", {' and '.join(signs)} left off" if signs else ""
     reason += f", {counted(counts.missing, 'word')} for missing" if counts.missing else ""
-    return text.parsed("number", reason, form.name, number, counts)
+    result = text.parsed("number", reason, form.name, number, counts)
+    digits = f"{form.digits('word')} AS digits, word, first"
+    row = text.column.connection.execute(
+        f"SELECT word, first FROM (SELECT {digits} FROM {text.relation}) WHERE regexp_full_match(digits,"
+        f" '[-+]?[0-9]{{16,}}') AND {is_rounded('digits')} ORDER BY first LIMIT 1"
+    ).fetchone()
+    return result if row is None else replace(result, rounded=(str(row[0]), int(row[1])))
 
 
 # Dates

@@ -28,7 +28,15 @@ from separatrix.errors import DataError, counted
 from separatrix.tables.connection import Connection, first_line, literal, literal_list, memory_error, path_literal
 from separatrix.tables.files import File, empty_file
 from separatrix.tables.formats import MISSING_ANYWHERE, has_codes, is_plain_number
-from separatrix.tables.raw import RAW, RawTable, column_names, refuse_other_columns, without_empty_rows
+from separatrix.tables.raw import (
+    RAW,
+    RawTable,
+    column_names,
+    first_rounded,
+    large_columns,
+    refuse_other_columns,
+    without_empty_rows,
+)
 from separatrix.tables.sniff import CharacterEncoding, Dialect, detect_encoding, find_dialect, records_of, rewrite
 
 PIECE = 1 << 22  # bytes scanned at a time
@@ -41,6 +49,7 @@ LONE_FEED, FEED = re.compile(r"(?<!\r)\n"), "\r\n"
 BYTE_ORDER_MARK = "\ufeff"
 ZSTD_LINES = 2000  # lines that DuckDB samples, as Python cannot unpack zstd
 BUFFER = 4 << 20  # bytes that DuckDB parses at a time: less memory than its default, and no slower
+INTEGER = "[-+]?[0-9]+"
 COMMON_MISSING = ("", "NA")
 SHOWN = 60  # characters of a faulty line in a message
 
@@ -190,7 +199,25 @@ def load_text(
     raw = RawTable(
         names, tuple(types), (*file_notes, *notes), decimal_comma=comma, from_text=True, missing_words=sample_words
     )
+    raw = replace(raw, rounded=_rounded(connection, files, raw, missing_words))
     return without_empty_rows(connection, raw, [not name.strip() for name in files[0].dialect.names])
+
+
+def _rounded(
+    connection: Connection, files: Sequence[TextFile], raw: RawTable, missing_words: Sequence[str]
+) -> dict[str, tuple[str, int]]:
+    """Return the first integer that DOUBLE does not hold, and its row, by column."""
+    rounded: dict[str, tuple[str, int]] = {}
+    for place in large_columns(connection, raw):
+        before = 0
+        for text in files:
+            source = _reader(text, ["VARCHAR"] * len(raw.names), missing_words)
+            found = first_rounded(connection, f"trim(c{place})", source, f"regexp_full_match(cell, '{INTEGER}')")
+            if found is not None:
+                rounded[raw.names[place]] = found[0], found[1] + before
+                break
+            before += connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]
+    return rounded
 
 
 def common_names(texts: Sequence[TextFile]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -9,16 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NamedTuple
 
 from separatrix.errors import DataError
 from separatrix.tables.connection import Connection, first_line, memory_error, path_literal
 from separatrix.tables.files import File
+from separatrix.tables.infer_types import is_id_name
 from separatrix.tables.raw import (
     RAW,
     RawTable,
     cast_to_plain,
     column_names,
+    first_rounded,
+    large_columns,
     plain_type,
     refuse_other_columns,
     without_empty_rows,
@@ -139,13 +143,25 @@ def load_query(
     ]
     source = f"({query}) AS result({', '.join(f'q{k}' for k in range(len(fields)))})"
     into = f"CREATE TABLE {table} AS" if after is None else f"INSERT INTO {after.table}"
+    before = 0 if after is None else connection.execute(f"SELECT count(*) FROM {after.table}").fetchone()[0]
     connection.execute(f"{into} SELECT {', '.join(casts)} FROM {source}")
+    raw = after or RawTable(names, tuple(plains), table=table)
+    rounded = dict(raw.rounded)
+    for place in large_columns(connection, raw, before):
+        k, kind, _ = columns[place]
+        found = None if kind in {"DOUBLE", "FLOAT"} else first_rounded(connection, f"q{k}", source)
+        if found is not None and after is None and is_id_name(names[place]):  # as text it keeps all digits
+            connection.execute(f"DROP TABLE {table}")
+            return load_query(connection, query, fields, {*text_columns, names[place]}, table=table)
+        if found is not None:
+            rounded.setdefault(names[place], (found[0], found[1] + before))
     left_out = [
         f"column {field.name!r} holds lists or records ({field.kind[:40]}); left out: take it apart with sql"
         for field in fields
         if plain_type(field.kind) is None
     ]
-    return after or RawTable(names, tuple(plains), (*left_out, *renamed), table=table)
+    notes = raw.notes if after else (*left_out, *renamed)
+    return replace(raw, notes=notes, rounded=rounded)
 
 
 def _types(fields: Sequence[Field]) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Tables in memory: typed columns of equal length, their source, and the target as an array.
 
-Numbers, booleans and dates are float64 with NaN for missing, so integers beyond 2^53 are rounded. Categories are int32
+Numbers, booleans and dates are float64 with NaN for missing, and a column with an
+integer that float64 does not hold is refused where it is used. Categories are int32
 codes into their levels, −1 for missing. Cost: 8 or 4 bytes per cell. Only text and ids are Python objects.
 """
 
@@ -14,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import Bools
+from separatrix.arrays import Bools, Floats
 from separatrix.errors import DataError, did_you_mean, require_count
 from separatrix.tables.source import BLOCK_ROWS, TableSource
 
@@ -34,7 +35,8 @@ class Column:
     `levels`: the sorted levels of a category; the two words of a boolean as they are in the data, for 0 and for 1.
     `reason` says why the column has its kind. `invalid` counts the cells that did not parse as the column's kind and
     became missing, and `first_invalid` is the first of them, as it is in the data. `format` is how numbers or dates are
-    written (`1.234,5`, `%d/%m/%Y`), to be passed on when another such table is read.
+    written (`1.234,5`, `%d/%m/%Y`), to be passed on when another such table is read. `rounded` is the first integer
+    that float64 does not hold, and its row.
     """
 
     name: str
@@ -45,6 +47,16 @@ class Column:
     invalid: int = 0
     first_invalid: str | None = None
     format: str = ""
+    rounded: tuple[str, int] | None = None
+
+    @property
+    def numbers(self) -> Floats:
+        """The values of a number column that is used; a DataError for one whose integers float64 does not hold."""
+        if self.rounded is not None:
+            from separatrix.numerics import rounded_error  # noqa: PLC0415  # loads SciPy
+
+            raise rounded_error(f"column {self.name!r}", *self.rounded)
+        return self.values
 
     @property
     def is_stored(self) -> bool:

@@ -377,6 +377,6 @@ def test_json_values_make_the_model_again(model: Model) -> None:
 
 
 def test_what_is_no_model_is_refused_by_its_name(tmp_path) -> None:
-    with pytest.raises(OptionError, match="a dict is no model; give what"):
+    with pytest.raises(OptionError, match="an object of type dict is no model; give what"):
         save_model({}, tmp_path / "m.json")
     assert not list(tmp_path.iterdir())

@@ -29,7 +29,7 @@ ISO_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)(.*)", re.ASCII)
 def read_numbers(column: Column) -> Cells:
     """Return finite numbers; words that are numbers are converted, infinity counts as wrong."""
     if column.kind in {"number", "boolean"}:
-        return _finite_cells(column, column.values)
+        return _finite_cells(column, column.numbers)
     return _by_word(column, _number)
 
 
