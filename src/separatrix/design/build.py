@@ -12,7 +12,8 @@ numbers so large or so small that their products overflow or underflow.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from operator import methodcaller
 from typing import Any
@@ -33,6 +34,8 @@ from separatrix.numerics import as_objects, first_rounded, refuse_masked, rounde
 INTERCEPT = "intercept"
 # Beyond these, a square leaves the range of a float64 (about 1e±308).
 LARGEST, SMALLEST = 1e150, 1e-150
+NOT_FINITE = ("must not contain infs or NaNs", "=nan is out of range")  # raised after an overflow or underflow
+SCALE_ROWS = 1000  # examined for the scale of columns
 LEAST_MEMORY = 2**24  # bytes: a few blocks per core and the work on them
 LARGE_MAP = 2**26  # bytes from which on a memory-mapped array is read from its file in blocks
 
@@ -256,6 +259,23 @@ def row_radius(design: Design) -> float:
             " multiply the columns so that their values are nearer 1"
         )
     return float(np.sqrt(largest))
+
+
+@contextmanager
+def naming_scales(design: Callable[[], Design]) -> Iterator[None]:
+    """Turn errors of overflow and underflow into a DataError that names the column whose scale is the most extreme."""
+    try:
+        yield
+    except ValueError as error:
+        if not any(words in str(error) for words in NOT_FINITE) or not (rows := design()).random_rows:
+            raise
+        largest = np.abs(rows.take(range(min(rows.shape[0], SCALE_ROWS)))).max(axis=0)
+        exponents = np.log10(np.where(largest > 0.0, largest, 1.0))
+        column = int(np.abs(exponents).argmax())
+        raise DataError(
+            f"column {rows.names[column]!r} has numbers of size {largest[column]:.3g}, whose products overflow or"
+            f" vanish beside the other columns; divide the column by 1e{int(np.floor(exponents[column])):+d} first"
+        ) from error
 
 
 def as_floats(X: Any, names: Sequence[str] | None) -> Any:

@@ -21,7 +21,7 @@ from separatrix.arrays import Bools, Floats, Ints
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.certificates.parts import OneVsOneCertificate
 from separatrix.design.base import Design
-from separatrix.design.build import divide_columns, make_design
+from separatrix.design.build import divide_columns, make_design, naming_scales
 from separatrix.errors import DataError, OptionError, did_you_mean, require_number
 from separatrix.families.options import ElasticNetOptions, Options, PenalisedOptions, require_weighted
 from separatrix.fit.convex import ConvexOptions
@@ -267,9 +267,10 @@ def seeded(options: Any) -> Any:
     return options
 
 
-def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None) -> Fitted:
-    """Fit rows by the family of some checked options."""
-    fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch)
+def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None, **start: Any) -> Fitted:
+    """Fit rows by the family of some checked options; `start` is an option of families with a warm start."""
+    with naming_scales(lambda: make_design(rows.X, intercept=False, names=rows.names)):
+        fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch, **start)
     return fitted
 
 

@@ -22,7 +22,7 @@ from separatrix.certificates.parts import PairsCertificate
 from separatrix.certificates.rays import Rays
 from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, require_finite
 from separatrix.design.base import Design
-from separatrix.design.build import make_design
+from separatrix.design.build import make_design, naming_scales
 from separatrix.errors import DataError, require_choice
 from separatrix.fit.convex import ConvexFit
 from separatrix.fit.labels import known_labels
@@ -160,7 +160,8 @@ def certify_rows(
     """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary, or an optimum."""
     rays = Rays(design, codes, len(classes))
     places = rays.places_of(used)
-    return _certificate(rays, places, find_separation(rays, places, hint, watch), classes, used)
+    with naming_scales(lambda: design):
+        return _certificate(rays, places, find_separation(rays, places, hint, watch), classes, used)
 
 
 def _certificate(
