@@ -141,8 +141,11 @@ def parse_json(content: bytes) -> Any:
             raise ModelFileError(f"it nests deeper than {MAX_DEPTH} levels")
     try:
         return json.loads(content.decode("utf-8"), object_pairs_hook=_object)
-    except ValueError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ModelFileError(f"it is no JSON, or was cut short or altered: {error}") from None
+    except ValueError:
+        limit = sys.get_int_max_str_digits()
+        raise ModelFileError(f"it has an integer of more than {limit:,} digits, the most that is read") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
