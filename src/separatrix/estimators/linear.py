@@ -15,7 +15,7 @@ from separatrix.arrays import Floats
 from separatrix.design.build import make_design
 from separatrix.errors import DataError
 from separatrix.estimators.base import LinearClassifier, LinearRegressor, WeightedFit, checked_rows
-from separatrix.families import linear
+from separatrix.families.base import fit_family
 from separatrix.families.options import LinearOptions, LMSClassifierOptions, LMSOptions
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference.hypotheses import TestedModel, WaldTest
@@ -56,7 +56,7 @@ class LinearRegression(LinearOptions, LinearRegressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, p), dense or sparse, and numbers y (n,), with weights (n,)."""
         start = self._last_coef()[:, 0] if self.warm_start and hasattr(self, "coef_") else None
-        return self._keep(linear.fit(self._rows(X, y, sample_weight), self._options(), start=start))
+        return self._keep(fit_family(self._rows(X, y, sample_weight), self._options(), start=start))
 
     @property
     def least_squares_(self) -> LeastSquaresFit | None:

@@ -16,6 +16,7 @@ from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.build import make_design
 from separatrix.estimators.base import LinearClassifier, ProbabilityMixin, WeightedFit, checked_rows
 from separatrix.families import logistic
+from separatrix.families.base import fit_family
 from separatrix.families.logistic import LogisticFitted
 from separatrix.families.options import GenerativeOptions, LogisticOptions
 from separatrix.inference.hypotheses import TestedModel, WaldTest
@@ -71,7 +72,7 @@ class LogisticRegression(LogisticOptions, ProbabilityMixin, LinearClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, p), dense or sparse, and labels y (n,), with weights (n,); rows of weight 0 are ignored."""
         start = self._last_coef() if self.warm_start and hasattr(self, "coef_") else None
-        return self._keep(logistic.fit(self._rows(X, y, sample_weight), self._options(), start=start))
+        return self._keep(fit_family(self._rows(X, y, sample_weight), self._options(), start=start))
 
     @available_if(_visits_rows)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def partial_fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> Self:

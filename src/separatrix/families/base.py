@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.design.base import Design
-from separatrix.design.build import make_design
+from separatrix.design.build import make_design, naming_scales
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice, require_number
 from separatrix.families.options import ElasticNetOptions, Options, PenalisedOptions, require_weighted
 from separatrix.fit.convex import SOLVERS, ConvexOptions
@@ -109,8 +109,9 @@ def class_index(option: str, label: Any, classes: Classes) -> int | None:
     for place, known in enumerate(classes.plain):
         if known == label and isinstance(known, bool) == isinstance(label, bool | np.bool_):
             return place
-    known_labels = did_you_mean(str(label), map(str, classes.plain))
-    raise OptionError(f"{option}={label!r} is not among the classes {classes.plain[:10]}{known_labels}")
+    hint = did_you_mean(str(label), map(str, classes.plain))
+    close = "" if hint.startswith("; known") else hint  # the classes are listed already
+    raise OptionError(f"{option}={label!r} is not among the classes {classes.plain[:10]}{close}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,9 +263,10 @@ def seeded(options: Any) -> Any:
     return options
 
 
-def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None) -> Fitted:
-    """Fit rows by the family of some checked options."""
-    fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch)
+def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None, **start: Any) -> Fitted:
+    """Fit rows by the family of some checked options; `start` is an option of families with a warm start."""
+    with naming_scales(lambda: make_design(rows.X, intercept=False, names=rows.names)):
+        fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch, **start)
     return fitted
 
 

@@ -25,7 +25,7 @@ from separatrix.certificates.parts import PairsCertificate
 from separatrix.certificates.rays import Rays
 from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, require_finite
 from separatrix.design.base import Design
-from separatrix.design.build import make_design
+from separatrix.design.build import make_design, naming_scales
 from separatrix.errors import DataError, OverlapError, require_choice
 from separatrix.fit.convex import ConvexFit
 from separatrix.fit.labels import known_labels
@@ -163,8 +163,9 @@ def certify_rows(
     rays = Rays(design, codes, len(classes))
     used = np.ones(len(codes), dtype=np.bool_) if used is None else used
     places = rays.places_of(used)
-    separation = find_separation(rays, places, hint, watch)
-    return _certificate(rays, places, separation, classes, weighted=not bool(used.all()))
+    with naming_scales(lambda: design):
+        separation = find_separation(rays, places, hint, watch)
+        return _certificate(rays, places, separation, classes, weighted=not bool(used.all()))
 
 
 def _certificate(
