@@ -98,10 +98,9 @@ def binary_signs(y: Any, rows: int | None = None) -> tuple[Floats, tuple[Any, An
 def as_numbers(y: Any, name: str) -> Floats:
     """Return values as floats; a DataError names the first that is masked, no number, or an integer that is rounded."""
     refuse_masked(y, name)
-    if np.iscomplexobj(y):
-        raise DataError(f"Complex data not supported: {name} has complex numbers; give real ones")
     try:
-        numbers = np.asarray(y, dtype=np.float64)
+        values = np.asarray(y)
+        numbers = values if values.dtype.kind == "c" else np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         for row, value in enumerate(np.asarray(y, dtype=object).ravel()):
             try:
@@ -111,6 +110,8 @@ def as_numbers(y: Any, name: str) -> Floats:
             except OverflowError:
                 raise rounded_error(name, value, row) from None
         raise
+    if numbers.dtype.kind == "c":
+        raise DataError(f"Complex data not supported: {name} has complex numbers; give real ones")
     if (place := first_rounded(y, numbers)) is not None:
         raise rounded_error(name, as_objects(y)[place], place[0])
     return numbers
