@@ -409,10 +409,12 @@ def as_floats(X: Any, names: Sequence[str] | None) -> Any:
 
 
 def require_entries(X: Any) -> None:
-    """Raise a DataError for masked entries, and for a sparse matrix with indices outside its shape."""
+    """Raise a DataError for masked entries, and for a sparse matrix of other dimensions or with indices outside."""
     refuse_masked(X, "X")
-    fault = _index_fault(X) if _is_sparse(X) else None
-    if fault is not None:
+    if not _is_sparse(X):
+        return
+    _require_two_dimensions(X)
+    if fault := _index_fault(X):
         raise DataError(
             f"the sparse matrix of shape {X.shape} is damaged: {fault}; build it again from rows, columns and entries"
         )
