@@ -247,7 +247,9 @@ class WeightedFit(LinearModel):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, p), dense or sparse, and targets y (n,), with weights (n,); rows of weight 0 are ignored."""
-        return self._keep(fit_family(self._rows(X, y, sample_weight), self._options()))
+        warm = getattr(self, "warm_start", False) and hasattr(self, "coef_")
+        start: dict[str, Any] = {"start": self._last_coef()} if warm else {}
+        return self._keep(fit_family(self._rows(X, y, sample_weight), self._options(), **start))
 
 
 class UnweightedFit(LinearModel):

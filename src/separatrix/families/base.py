@@ -284,7 +284,8 @@ def certificate_about(certificate: Certificate, rows: TrainingRows, options: Opt
     class_weights = None if by_label is None else tuple(by_label[label] for label in data.labels)
     if by_label is not None and not all(by_label.values()):  # rows of such a class do not count
         weighted, class_weights = True, None
-    return certificate.about(replace(data, rows=rows.shape[0], weights=weighted, class_weights=class_weights))
+    own = replace(data, rows=rows.shape[0], weights=weighted, class_weights=class_weights)
+    return certificate if own == data else certificate.about(own)
 
 
 def convex_options(options: PenalisedOptions) -> ConvexOptions:

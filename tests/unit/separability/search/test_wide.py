@@ -19,8 +19,7 @@ from separatrix.certificates.overlap import OverlapProof, exact_residual
 from separatrix.certificates.rays import Rays
 from separatrix.design.build import make_design
 from separatrix.separability.search import search
-from separatrix.separability.search.multipliers import sparse_multipliers
-from separatrix.separability.search.relations import find_relations, whiten
+from separatrix.separability.search.proof import find_relations, sparse_multipliers, whiten
 from separatrix.separability.search.wide import equal_rows, equalise_scores, passive_aggressive
 
 
