@@ -36,7 +36,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from separatrix.errors import ModelFileError, OptionError, did_you_mean
+from separatrix.errors import ModelFileError, OptionError, did_you_mean, printable
 
 Reader = Callable[[Any], Any]
 MAX_BYTES = 256 * 2**20
@@ -97,7 +97,7 @@ class FormatError(ModelFileError):
         return FormatError(self.fault, place + self.place, self.needed)
 
     def __str__(self) -> str:
-        return f"{self.place.removeprefix('.') or 'the file'}{self.fault}"
+        return printable(f"{self.place.removeprefix('.') or 'the file'}{self.fault}")
 
 
 def wrong(value: Any, needed: str) -> FormatError:
@@ -119,6 +119,8 @@ class _Repeated(dict[str, Any]):
 
 def read_bytes(path: str | Path) -> bytes:
     """Return the content of a file of limited size."""
+    if not str(path):
+        raise ModelFileError("the name of the file is empty; give a path")
     try:
         with Path(path).open("rb") as file:
             content = file.read(MAX_BYTES + 1)
@@ -141,8 +143,11 @@ def parse_json(content: bytes) -> Any:
             raise ModelFileError(f"it nests deeper than {MAX_DEPTH} levels")
     try:
         return json.loads(content.decode("utf-8"), object_pairs_hook=_object)
-    except ValueError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ModelFileError(f"it is no JSON, or was cut short or altered: {error}") from None
+    except ValueError:
+        limit = sys.get_int_max_str_digits()
+        raise ModelFileError(f"it has an integer of more than {limit:,} digits, the most that is read") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

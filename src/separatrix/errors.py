@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -10,10 +11,24 @@ from typing import Any, TypeVar
 Choice = TypeVar("Choice", bound=str)
 
 MAX_LISTED = 30  # names in a message
+# Control characters but for line feeds and tabs, line separators, and characters that reverse the text after them.
+UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    r"""Return a text with control characters escaped, so that a name in it cannot repaint a terminal.
+
+    >>> printable("caf\u00e9 \x1b[2J")
+    'café \\x1b[2J'
+    """
+    return UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 class SeparatrixError(Exception):
     """Base class of the errors of separatrix."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class DataError(SeparatrixError, ValueError):
@@ -54,6 +69,9 @@ class ModelFileError(SeparatrixError, ValueError):
 
 class SeparatrixWarning(UserWarning):
     """Base class of the warnings of separatrix."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class ConvergenceWarning(SeparatrixWarning):

@@ -8,7 +8,8 @@ called directly it works on whole arrays; `scalar.compiled` is the scalar machin
 typed pointer.
 
 Compiled code is cached on disk, in a folder named by a hash of every source file that has loops. Numba itself compares
-only the file of the outermost loop and would run stale code if a loop that it calls had changed.
+only the file of the outermost loop and would run stale code if a loop that it calls had changed. Damaged files of the
+cache are discarded; where the folder cannot be written, each process compiles its loops anew.
 
 Cost: about 0.5 s to load Numba, 0.05 s for each cached loop, and a second for a first compilation, once per machine.
 """
@@ -21,7 +22,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
@@ -95,11 +96,31 @@ class WorkGate:
 def _compile(function: Callable[..., Any], signature: str | None, fastmath: bool | set[str]) -> Callable[..., Any]:
     from numba import njit  # noqa: PLC0415  # takes 0.5 s, so only for work that repays it
 
-    with _cache_folder():
-        decorate = functools.partial(njit, cache=True, nogil=True, error_model="numpy", fastmath=fastmath)
-        plain = _with_compiled_callees(function)
-        compiled: Callable[..., Any] = decorate(signature)(plain) if signature else decorate()(plain)
-    return compiled
+    with _cache_folder() as folder:
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+        compiled: Any = njit(cache=folder is not None, **options)(_with_compiled_callees(function))
+        _discard_damaged(getattr(compiled, "_cache", None))
+        if signature and hasattr(compiled, "compile"):  # plain Python where NUMBA_DISABLE_JIT is set
+            compiled.compile(signature)
+            compiled.disable_compile()
+    result: Callable[..., Any] = compiled
+    return result
+
+
+def _discard_damaged(cache: Any) -> None:
+    """Make a cache of Numba drop files that it cannot load, so that their code is compiled again."""
+    load = getattr(cache, "load_overload", None)
+    if load is None:
+        return
+
+    def load_or_discard(*arguments: Any) -> Any:
+        try:
+            return load(*arguments)
+        except Exception:  # noqa: BLE001  # garbage can raise any error when it is unpickled
+            cache.flush()
+            return None
+
+    cache.load_overload = load_or_discard
 
 
 def _with_compiled_callees(function: Callable[..., Any]) -> FunctionType:
@@ -115,23 +136,29 @@ def _with_compiled_callees(function: Callable[..., Any]) -> FunctionType:
 
 
 @contextmanager
-def _cache_folder() -> Iterator[None]:
-    """Set Numba's cache folder to ours while a function is being decorated."""
+def _cache_folder() -> Iterator[Path | None]:
+    """Set Numba's cache folder to ours while a function is being decorated; None if it cannot be written.
+
+    Numba would then choose a folder whose code may be stale.
+    """
     import numba  # noqa: PLC0415  # see `_compile`
 
     config: Any = numba.config
     before = config.CACHE_DIR
-    config.CACHE_DIR = str(Path(before) if before else _user_cache() / f"separatrix-{_sources_digest()}")
+    folder = (Path(before) if before else _user_cache()) / f"separatrix-{_sources_digest()}"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    config.CACHE_DIR = str(folder)
     try:
-        yield
+        yield folder if folder.is_dir() and os.access(folder, os.W_OK) else None
     finally:
         config.CACHE_DIR = before
 
 
 def _user_cache() -> Path:
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+        return Path(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/AppData/Local"))
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
 
 
 @functools.cache

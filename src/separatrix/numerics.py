@@ -9,6 +9,7 @@ systems are solved by a Cholesky factorisation or, if they are singular, by eige
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import count
@@ -26,6 +27,10 @@ RANK_TOLERANCE = 1e-12  # relative to the largest eigenvalue, columns of equal s
 CANCELLED = 1e-3  # of ‖a‖² + ‖b‖²: a smaller squared distance is computed from the differences
 DIFFERENCES_AT_ONCE = 2**20  # numbers
 SAMPLE_VALUES, FEW_VALUES = 4096, 20  # values sampled first, and distinct ones up to which no sort is needed
+EXACT_INTEGERS = 2.0**53  # up to which every integer is a float64
+WHOLE_NUMBER = re.compile(r"\s*[-+]?\d+\s*")
+LONGEST_WHOLE = 400  # digits: beyond every float
+BITS_SHOWN, LONGEST_SHOWN = 200, 61  # bits of an integer and characters of a value in a message
 SUM_TOLERANCE = 1e-6  # by which the sum of probabilities may differ from 1
 _SPLITTER = float(2**27 + 1)  # Veltkamp: splits a 53-bit float into two of 26 bits
 
@@ -216,6 +221,58 @@ def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
             return distinct_values, indices
     distinct_values, indices = np.unique(values, return_inverse=True)
     return distinct_values, indices
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Raise a DataError for a masked array with hidden entries, which would be used as if they were not masked."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
+        raise DataError(f"{name} has masked entries, the first in row {row}; drop these rows, or fill in values")
+
+
+def first_rounded(values: Any, floats: Floats) -> tuple[int, ...] | None:
+    """Return the place of the first integer, also as text, that float64 does not hold; None if there is none.
+
+    `values`, an array, a frame or lists, are those that became `floats`; only numbers from 2⁵³ on are compared.
+    """
+    if getattr(getattr(values, "dtype", None), "kind", "") in {"f", "b"}:
+        return None
+    ends = (np.fmin.reduce(floats, axis=None, initial=0.0), np.fmax.reduce(floats, axis=None, initial=0.0))
+    if max(-ends[0], ends[1]) < EXACT_INTEGERS:
+        return None
+    originals, large = as_objects(values), map(tuple, np.argwhere(np.abs(floats) >= EXACT_INTEGERS).tolist())
+    return next((place for place in large if _is_rounded(originals[place], float(floats[place]))), None)
+
+
+def rounded_error(name: str, integer: Any, row: int) -> DataError:
+    """Return the error for an integer that float64 does not hold."""
+    return DataError(
+        f"{name} has {shown_number(integer)} in row {row}, which as a float is another number;"
+        " subtract a number from the whole column, or convert it to floats yourself"
+    )
+
+
+def shown_number(number: Any) -> str:
+    """Return a number for a message; Python itself writes no integer of thousands of digits."""
+    if isinstance(number, int) and number.bit_length() > BITS_SHOWN:
+        return "an integer of hundreds of digits"
+    text = str(number).strip() if isinstance(number, str | int | np.number) else repr(number)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+
+
+def as_objects(values: Any) -> NDArray[Any]:
+    """Return the entries of an array, a frame or lists as they are: integers beside floats stay integers."""
+    if hasattr(values, "rows"):  # a frame of polars
+        values = values.rows()
+    elif hasattr(values, "iloc"):  # of pandas
+        return np.asarray(values.to_numpy(dtype=object))
+    return np.array(values.to_list() if hasattr(values, "to_list") else values, dtype=object)
+
+
+def _is_rounded(entry: Any, number: float) -> bool:
+    if isinstance(entry, str) and WHOLE_NUMBER.fullmatch(entry):
+        return len(entry) >= LONGEST_WHOLE or int(entry) != number
+    return isinstance(entry, int | np.integer) and int(entry) != number
 
 
 def solve_semidefinite(matrix: Floats, right: Floats, outputs: int = 1) -> Floats:

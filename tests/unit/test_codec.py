@@ -268,3 +268,8 @@ def test_free_values_become_plain() -> None:
 def test_the_codec_loads_without_numpy() -> None:
     code = "import sys, separatrix.codec; assert 'numpy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_integer_of_thousands_of_digits_is_refused_by_its_length() -> None:
+    with pytest.raises(ModelFileError, match=r"^it has an integer of more than 4,300 digits"):
+        parse_json(b'{"format": ' + b"9" * 5000 + b"}")

@@ -32,6 +32,7 @@ from separatrix.design.build import (
     as_array,
     as_row_source,
     column_names,
+    is_dask,
     largest_entry,
     make_design,
     map_rows,
@@ -44,6 +45,7 @@ from separatrix.design.kernels import AnyKernel, Precomputed
 from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import AnyMap, FeatureMap
 from separatrix.errors import DataError, counted
+from separatrix.numerics import refuse_masked
 
 Label = str | int | float | bool
 Task = Literal["numbers", "two", "several", "rest"]
@@ -266,11 +268,11 @@ class MatchedRows:
 def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
     """Return the rows of the caller that count; data that do not fit raise a DataError."""
     for name, values in (("X", X), ("y", y), ("sample_weight", sample_weight)):
-        if np.ma.is_masked(values):
-            raise DataError(f"{name} has masked entries, which are no data; drop these rows, or fill them")
-    X = in_order(X, data)
-    if tuple(np.shape(X)) != (data.rows, data.width):
-        raise DataError(f"X has shape {tuple(np.shape(X))}; the certificate is of {(data.rows, data.width)}")
+        refuse_masked(values, name)
+    X, y = in_order(X, data), y.compute() if is_dask(y) else y
+    shape = tuple(np.shape(X) if (source := as_row_source(X)) is None else source.shape)
+    if shape != (data.rows, data.width):
+        raise DataError(f"X has shape {shape}; the certificate is of {(data.rows, data.width)}")
     if data.weights != (sample_weight is not None):
         raise DataError("the fit had sample weights; give them" if data.weights else "the fit had no sample weights")
     weights = checked_weights(sample_weight, data.rows)

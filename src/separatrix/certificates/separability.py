@@ -71,8 +71,8 @@ class SeparabilityCertificate(Certificate):
         self.data.require_labels("two", "several", "rest")
         if not self.undecided and self.weights is None and self.proof is None:
             raise ValueError("it has neither a direction nor a proof of overlap")
-        if self.verdict in {"quasi", "overlap"} and not self.n_left:
-            raise ValueError(f"no ray is left, where the verdict is {self.verdict}")
+        if not self.undecided and (self.verdict == "separable") != (self.n_left == 0):
+            raise ValueError(f"{self.n_left} rays are left, where the verdict is {self.verdict}")
         if self.weights is not None and len(self.weights) != width:
             raise ValueError(f"the direction has {len(self.weights)} numbers; {width} are needed")
         if self.divergence is not None and (self.weights is None or not self.divergence.fits(width)):

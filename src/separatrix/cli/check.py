@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, Memory, TableName, Target, with_flags
+from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, Memory, TableName, Target, say, with_flags
 from separatrix.errors import DataError, require_choice
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ def check(  # every parameter is an option
         with writing("--out"):
             write_atomically(out, verdict.certificate.to_json() + "\n")
     if as_json:
-        typer.echo(json.dumps({**verdict_dict(verdict), "notes": notes}, allow_nan=False))
+        say(json.dumps({**verdict_dict(verdict), "notes": notes}, allow_nan=False))
     else:
         lines = "".join(f"note: {note}\n" for note in notes)
-        typer.echo(render_verdict(verdict) + (f"\n{lines}" if lines else ""), nl=False)
+        say(render_verdict(verdict) + (f"\n{lines}" if lines else ""), nl=False)
     if not verdict.decided:
         raise typer.Exit(UNDECIDED)
 

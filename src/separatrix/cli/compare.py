@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, TableName, Target, with_flags
+from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, TableName, Target, say, with_flags
 
 
 @with_flags(COLUMN_FLAGS | ROW_FLAGS)
@@ -48,6 +48,6 @@ def compare(  # every parameter is an option
         with Interrupt() as interrupt:
             page = compare_rows(data, request, options, watch=progress.watch(lambda: interrupt.requested))
     if as_json:
-        typer.echo(json.dumps(comparison_dict(page), allow_nan=False))
+        say(json.dumps(comparison_dict(page), allow_nan=False))
     else:
-        typer.echo(render_comparison(page), nl=False)
+        say(render_comparison(page), nl=False)

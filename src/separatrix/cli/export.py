@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated
 
 import typer
 
-from separatrix.cli.flags import Json, ModelFile
+from separatrix.cli.flags import Json, ModelFile, say
 from separatrix.errors import OptionError, require_choice
 
 LANGUAGES = ("sql", "python", "onnx")
@@ -45,9 +46,12 @@ def export(
         write_whole(out, content)
     if as_json:
         text = {"content": content} if isinstance(content, str) else {}
-        typer.echo(json.dumps({"to": language, "out": out, **text}))
+        say(json.dumps({"to": language, "out": out, **text}))
     elif out is not None:
-        typer.echo(f"{loaded.estimator} of {loaded.target!r} written to {out} as {language}")
+        say(f"{loaded.estimator} of {loaded.target!r} written to {out} as {language}")
     else:
         assert isinstance(content, str)  # ONNX is written to a file
-        typer.echo(content, nl=not content.endswith("\n"))
+        if sys.stdout.isatty():
+            say(content, nl=not content.endswith("\n"))
+        else:  # names to the letter
+            typer.echo(content, nl=not content.endswith("\n"), color=True)

@@ -17,6 +17,7 @@ from separatrix.cli.flags import (
     Target,
     family_flags,
     given_options,
+    say,
     spell_flag,
     with_flags,
 )
@@ -109,10 +110,10 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
             trained = replace(trained, model=replace(trained.model, summary=perceptron_summary(trained, source.source)))
         _write(trained, source, out, report, str(context.obj))
-        page = trained_dict(trained) if as_json else render_trained(trained, source, saved=out, report=report)
+        page: Any = trained_dict(trained) if as_json else render_trained(trained, source, saved=out, report=report)
     if trained.fitted.result.status is not Status.INTERRUPTED:
         training.storage.forget()
-    typer.echo(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)
+    say(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)
 
 
 def _write(trained: TrainedModel, table: TableSource, out: str | None, report: str | None, command: str) -> None:

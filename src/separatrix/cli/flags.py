@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get
 
 import typer
 
-from separatrix.errors import OptionError
+from separatrix.errors import OptionError, printable
 from separatrix.families.options import FAMILIES, table_default
 
 TableName: TypeAlias = Annotated[
@@ -57,6 +57,11 @@ ROW_FLAGS = {  # which rows of a table to use, and how to find them
 PANEL = "Options of the model"
 CLASSES = ("positive", "reference_class")  # options that name a class, as text
 Owners = dict[str, tuple[Field[Any], Any]]  # the field of an option, and its type, by family
+
+
+def say(text: str, *, nl: bool = True, err: bool = False) -> None:
+    """Print a text; control characters in it are escaped."""
+    typer.echo(printable(text), nl=nl, err=err)
 
 
 def spell_flag(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.flags import Json, Target
+from separatrix.cli.flags import Json, Target, say
 
 
 def lab(
@@ -32,6 +32,6 @@ def lab(
     made = page(table=table, target=target)
     path = made.open() if out is None else made.save(out)
     if as_json:
-        typer.echo(json.dumps({"path": str(path), "bytes": len(made.html.encode())}))
+        say(json.dumps({"path": str(path), "bytes": len(made.html.encode())}))
     else:
-        typer.echo(f"the lab is {'open in your browser: ' if out is None else 'written to '}{path}")
+        say(f"the lab is {'open in your browser: ' if out is None else 'written to '}{path}")

@@ -19,6 +19,7 @@ from separatrix.cli.check import check
 from separatrix.cli.compare import compare
 from separatrix.cli.export import export
 from separatrix.cli.fit import fit
+from separatrix.cli.flags import say
 from separatrix.cli.lab import lab
 from separatrix.cli.predict import predict
 from separatrix.cli.summary import demo, summary
@@ -44,19 +45,20 @@ class _Verbs(TyperGroup):
         try:
             return super().invoke(ctx)
         except SeparatrixError as problem:
-            typer.echo(f"error: {_as_typed(str(problem), ctx)}", err=True)
+            line = "\\n".join(_as_typed(str(problem), ctx).split("\n"))  # a name may have line ends
+            say(f"error: {line}", err=True)
             raise typer.Exit(REFUSED) from None
         except MemoryError as problem:
             needed = f" ({problem})" if str(problem) else ""
             remedy = "choose fewer rows with --where, or fewer columns or classes"
-            typer.echo(f"error: there is not enough memory for this{needed}; {remedy}", err=True)
+            say(f"error: there is not enough memory for this{needed}; {remedy}", err=True)
             raise typer.Exit(REFUSED) from None
         except OSError as problem:
             _leave_unwritten(problem)
         except (KeyboardInterrupt, RuntimeError) as problem:
             if isinstance(problem, RuntimeError) and str(problem) != QUERY_INTERRUPTED:
                 raise
-            typer.echo("interrupted", err=True)
+            say("interrupted", err=True)
             raise typer.Exit(INTERRUPTED) from None
 
 
@@ -75,9 +77,7 @@ def _leave_unwritten(problem: OSError) -> NoReturn:
     if problem.errno == errno.EPIPE:
         raise typer.Exit(BROKEN_PIPE) from None
     place = f" {problem.filename!r}" if problem.filename else ""
-    typer.echo(
-        f"error: cannot read or write{place}: {problem.strerror or problem}; free space, or write elsewhere", err=True
-    )
+    say(f"error: cannot read or write{place}: {problem.strerror or problem}; free space, or write elsewhere", err=True)
     raise typer.Exit(REFUSED) from None
 
 
@@ -95,7 +95,7 @@ def _show_version(requested: bool) -> None:
     if requested:
         from separatrix import __version__
 
-        typer.echo(f"separatrix {__version__}")
+        say(f"separatrix {__version__}")
         raise typer.Exit
 
 
@@ -111,7 +111,7 @@ def _front(
     Try: separatrix fit demo:breast-cancer
     """
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        say(context.get_help())
 
 
 def main() -> None:
@@ -120,11 +120,22 @@ def main() -> None:
     SIGTERM and SIGHUP exit like an error, so that temporary files are removed.
     """
     gc.set_threshold(NEW_OBJECTS)
+    ended_by: list[int] = []
+
+    def end(number: int, _: Any) -> NoReturn:
+        ended_by.append(number)
+        sys.exit(SIGNALLED + number)
+
     for name in ("SIGTERM", "SIGHUP"):  # the latter only on POSIX
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores it
-            signal.signal(number, lambda received, _: sys.exit(SIGNALLED + received))
+            signal.signal(number, end)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    app(prog_name="separatrix")
+    try:
+        app(prog_name="separatrix")
+    except Exception:
+        if not ended_by:
+            raise
+        sys.exit(SIGNALLED + ended_by[0])  # an import turned the exit into an error of its own

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from separatrix.cli.flags import ROW_FLAGS, Json, ModelFile, TableName, with_flags
+from separatrix.cli.flags import ROW_FLAGS, Json, ModelFile, TableName, say, with_flags
 
 if TYPE_CHECKING:
     from separatrix.model.record import Model
@@ -57,17 +57,18 @@ def predict(  # every parameter is an option
             facts = {"rows": run.rows, "left_out": run.left_out, "labels": labels, "out": out}
             page = {**facts, "columns": reports, "notes": [*source.notes, *run.sentences]}
     if as_json:
-        typer.echo(json.dumps(page, allow_nan=False))
+        say(json.dumps(page, allow_nan=False))
     else:
-        typer.echo(_shown(page) if out is None else _written(page), nl=False)
+        say(_shown(page) if out is None else _written(page), nl=False)
 
 
 def _written(page: dict[str, Any]) -> str:
     from separatrix.errors import counted
+    from separatrix.rendering.text import one_line
 
     lines = [f"{counted(page['rows'], 'row')} written to {page['out']}"]
     if page["labels"]:
-        shown = [f"{label} in {count:,}" for label, count in list(page["labels"].items())[:ROWS_SHOWN]]
+        shown = [one_line(f"{label} in {count:,}") for label, count in list(page["labels"].items())[:ROWS_SHOWN]]
         lines.append(f"  predicted   {', '.join(shown)}{', …' if len(page['labels']) > ROWS_SHOWN else ''}")
     if page["left_out"]:
         lines.append(f"  left out    {counted(page['left_out'], 'row')} with a missing cell, without an answer")

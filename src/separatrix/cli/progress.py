@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
+from separatrix.errors import printable
+
 if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
@@ -89,7 +91,7 @@ def progress_text(facts: Mapping[str, float]) -> str:
 def _plain(text: str) -> Text:
     from rich.text import Text
 
-    return Text(text)  # brackets in a label are not markup
+    return Text(printable(text))  # brackets in a label are not markup
 
 
 class Interrupt:

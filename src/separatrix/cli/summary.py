@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from separatrix.cli.flags import Json, ModelFile
+from separatrix.cli.flags import Json, ModelFile, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,11 +26,11 @@ def demo(as_json: Json = False) -> None:
     if as_json:
         features = {name: {"features": entry.features, "columns": len(entry.features)} for name, entry in DEMOS.items()}
         entries = [{**vars(entry), "rows": rows[name], **features[name]} for name, entry in DEMOS.items()]
-        typer.echo(json.dumps({"demos": entries}))
+        say(json.dumps({"demos": entries}))
         return
     length = max(map(len, DEMOS))
     for name, entry in DEMOS.items():
-        typer.echo(f"{name:<{length}}  {rows[name]:>3} × {len(entry.features):<2}  {entry.description}")
+        say(f"{name:<{length}}  {rows[name]:>3} × {len(entry.features):<2}  {entry.description}")
 
 
 def summary(
@@ -50,18 +50,18 @@ def summary(
 
     loaded = load_model(model)
     if as_json:
-        typer.echo(json.dumps(model_to_dict(loaded), allow_nan=False))
+        say(json.dumps(model_to_dict(loaded), allow_nan=False))
         return
     head = "\n".join(_head(loaded, every))
     table = kept_table(loaded.summary)
-    typer.echo(f"{head}\n\n{render_coefficients(loaded, table, None if every else MOST_SHOWN)}", nl=False)
+    say(f"{head}\n\n{render_coefficients(loaded, table, None if every else MOST_SHOWN)}", nl=False)
 
 
 def _head(model: Model, every: bool) -> Iterator[str]:
-    from separatrix.rendering.text import entry
+    from separatrix.rendering.text import entry, one_line
 
     data = model.data
-    yield f"{model.estimator} of {model.target}, {data.get('source', 'an unknown table')}"
+    yield one_line(f"{model.estimator} of {model.target}, {data.get('source', 'an unknown table')}")
     yield ""
     if model.classes is not None:
         yield from entry("classes", ", ".join(map(str, model.classes)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, Memory, TableName, with_flags
+from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, Memory, TableName, say, with_flags
 from separatrix.errors import CertificateError, ModelFileError, OptionError
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def verify(  # every parameter is an option
     verify_content = _verify_model if {"estimator", "columns"} <= content.keys() else _verify_certificates
     certificates, data, notes = verify_content(file, content, request)
     if as_json:
-        typer.echo(json.dumps({**verifications_dict(certificates, data), "notes": list(notes)}, allow_nan=False))
+        say(json.dumps({**verifications_dict(certificates, data), "notes": list(notes)}, allow_nan=False))
     else:
-        typer.echo(render_verifications(certificates, data) + "".join(f"{note}\n" for note in notes), nl=False)
+        say(render_verifications(certificates, data) + "".join(f"{note}\n" for note in notes), nl=False)
     if (code := exit_code(certificates)) != 0:
         raise typer.Exit(code)
 

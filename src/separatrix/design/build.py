@@ -15,7 +15,7 @@ from __future__ import annotations
 import mmap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from itertools import chain
 from operator import methodcaller
@@ -41,11 +41,13 @@ from separatrix.design.storage import (
     write_rows,
 )
 from separatrix.errors import DataError, NeedsError, OptionError
+from separatrix.numerics import as_objects, first_rounded, refuse_masked, rounded_error
 
 INTERCEPT = "intercept"
 # Beyond these, a square leaves the range of a float64 (about 1e±308).
 LARGEST, SMALLEST = 1e150, 1e-150
-EXACT_INTEGERS = 2.0**53  # up to which every integer is a float64
+NOT_FINITE = ("must not contain infs or NaNs", "=nan is out of range")  # raised after an overflow or underflow
+SCALE_ROWS = 1000  # examined for the scale of columns
 LEAST_MEMORY = 2**24  # bytes: a few blocks per core and the work on them
 LARGE_MAP = 2**26  # bytes from which on a memory-mapped array is read from its file in blocks
 
@@ -223,6 +225,7 @@ def _pieces(X: Any) -> Iterator[Any]:
         from separatrix.design.dask.rows import computed_chunks  # noqa: PLC0415  # an optional extra
 
         return computed_chunks(X)
+    require_entries(X)
     if hasattr(X, "shape") and (hasattr(X, "tocsr") or hasattr(X, "__getitem__")):
         rows, step = X.tocsr() if hasattr(X, "tocsr") else X, _rows_per_piece(X)
         return (rows[start : start + step] for start in range(0, rows.shape[0], step))
@@ -372,17 +375,87 @@ def row_radius(design: Design) -> float:
     return float(np.sqrt(largest))
 
 
+@contextmanager
+def naming_scales(design: Callable[[], Design]) -> Iterator[None]:
+    """Turn errors of overflow and underflow into a DataError that names the column whose scale is the most extreme."""
+    try:
+        yield
+    except ValueError as error:
+        if not any(words in str(error) for words in NOT_FINITE) or not (rows := design()).random_rows:
+            raise
+        largest = np.abs(rows.take(range(min(rows.shape[0], SCALE_ROWS)))).max(axis=0)
+        exponents = np.log10(np.where(largest > 0.0, largest, 1.0))
+        column = int(np.abs(exponents).argmax())
+        raise DataError(
+            f"column {rows.names[column]!r} has numbers of size {largest[column]:.3g}, whose products overflow or"
+            f" vanish beside the other columns; divide the column by 1e{int(np.floor(exponents[column])):+d} first"
+        ) from error
+
+
 def as_floats(X: Any, names: Sequence[str] | None) -> Any:
     """Return X as a dense array or a CSR or CSC matrix of float64 or float32, else raise a DataError."""
+    require_entries(X)
     array: Any = X if _is_sparse(X) else _as_array(X)
     _require_two_dimensions(array)
     if array.dtype.kind == "c":
         raise DataError("Complex data not supported: give real numbers, for instance the real and imaginary parts")
     if _is_sparse(array):
         array = array if array.format in {"csr", "csc"} else array.tocsr()
-    if array.dtype in (np.float64, np.float32):
-        return array
-    return array.astype(np.float64) if _is_sparse(array) else _numbers(array, names)
+    numbers = array
+    if array.dtype not in (np.float64, np.float32):
+        numbers = array.astype(np.float64) if _is_sparse(array) else _numbers(array, names)
+    require_exact(X, numbers, names)
+    return numbers
+
+
+def require_entries(X: Any) -> None:
+    """Raise a DataError for masked entries, and for a sparse matrix of other dimensions or with indices outside."""
+    refuse_masked(X, "X")
+    if not _is_sparse(X):
+        return
+    _require_two_dimensions(X)
+    if fault := _index_fault(X):
+        raise DataError(
+            f"the sparse matrix of shape {X.shape} is damaged: {fault}; build it again from rows, columns and entries"
+        )
+
+
+def _index_fault(matrix: Any) -> str | None:
+    """Return what is wrong with the indices of a sparse matrix, None if nothing is."""
+    sizes = matrix.shape
+    if matrix.format == "coo":
+        parts = list(zip((matrix.row, matrix.col), sizes, strict=True))
+    elif matrix.format in {"csr", "csc", "bsr"}:
+        if matrix.format == "bsr":
+            sizes = tuple(size // block for size, block in zip(sizes, matrix.blocksize, strict=True))
+        major, minor = sizes[::-1] if matrix.format == "csc" else sizes
+        starts, ends = matrix.indptr, min(len(matrix.indices), len(matrix.data))
+        if len(starts) != major + 1 or starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > ends:
+            return "indptr does not rise from 0 to at most the number of entries"
+        parts = [(matrix.indices, minor)]
+    else:
+        return None
+    for indices, size in parts:
+        if len(indices) and not 0 <= indices.min() <= indices.max() < size:
+            wrong = indices[(indices < 0) | (indices >= size)][0]
+            return f"it has the index {wrong}, where indices go from 0 to {size - 1}"
+    return None
+
+
+def require_exact(X: Any, numbers: Any, names: Sequence[str] | None) -> None:
+    """Raise a DataError for an integer of X that is another number as a float; `numbers` are the floats."""
+    if not _is_sparse(X):
+        place = first_rounded(X, numbers)
+        found = () if place is None else (as_objects(X)[place], *place)
+    elif X.dtype.kind != "f":
+        entries = X.tocoo()
+        place = first_rounded(entries.data, entries.data.astype(np.float64))
+        found = () if place is None else tuple(each[place] for each in (entries.data, entries.row, entries.col))
+    else:
+        return
+    if found:
+        entry, row, column = found
+        raise rounded_error(f"column {column_names(numbers.shape[1], names)[column]!r}", entry, row)
 
 
 def _require_two_dimensions(X: Any) -> None:
@@ -403,37 +476,24 @@ def _as_array(X: Any) -> NDArray[Any]:
 
 def _numbers(array: NDArray[Any], names: Sequence[str] | None) -> Floats:
     try:
-        numbers = np.asarray(array, dtype=np.float64)
+        return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         entries: Any = np.ndenumerate(array)
         invalid = ((index, entry) for index, entry in entries if not _is_number(entry))
         (row, column), entry = next(invalid, ((0, 0), array[0, 0]))
+        name = f"column {column_names(array.shape[1], names)[column]!r}"
+        if isinstance(entry, int):
+            raise rounded_error(name, entry, row) from None
         shown = str(entry) if isinstance(entry, str) else entry
         raise DataError(
-            f"column {column_names(array.shape[1], names)[column]!r} has {shown!r} in row {row}, which is not a number;"
-            " encode text columns as numbers first"
+            f"{name} has {shown!r:.60} in row {row}, which is not a number; encode text columns as numbers first"
         ) from None
-    _refuse_rounded(array, numbers, names)
-    return numbers
-
-
-def _refuse_rounded(array: NDArray[Any], numbers: Floats, names: Sequence[str] | None) -> None:
-    """Raise a DataError for integers that are not float64 numbers: different ones would become equal."""
-    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
-        return
-    changed = np.argwhere((np.abs(numbers) >= EXACT_INTEGERS) & (numbers.astype(object) != array.astype(object)))
-    if len(changed):
-        row, column = changed[0].tolist()
-        raise DataError(
-            f"column {column_names(array.shape[1], names)[column]!r} has {array[row, column]} in row {row}, which as a"
-            " float is another number; subtract a number from the whole column, or convert it to floats yourself"
-        )
 
 
 def _is_number(entry: object) -> bool:
     try:
         float(entry)  # type: ignore[arg-type]  # float() raises the error
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 

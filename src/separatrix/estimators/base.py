@@ -25,14 +25,15 @@ from sklearn.utils.validation import (
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
-from separatrix.design.build import RowSource, as_row_source, is_dask
+from separatrix.design.build import RowSource, as_floats, as_row_source, is_dask, require_entries, require_exact
 from separatrix.design.mapped import MappedRows
 from separatrix.errors import ConvergenceWarning, DataError, SeparationWarning
 from separatrix.families.base import Fitted, TrainingRows, checked_weights, fit_family, seeded
-from separatrix.fit.labels import Classes, find_classes, real_targets
+from separatrix.fit.labels import Classes, as_numbers, find_classes, real_targets, require_one_type
 from separatrix.fit.result import FitResult, Trace
 from separatrix.inference.fitted import Inference
 from separatrix.model.predictions import DecisionRule, linear_scores
+from separatrix.numerics import refuse_masked
 from separatrix.selection import CrossValidation
 from separatrix.theory.halfspace import Halfspace
 
@@ -51,7 +52,7 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool = False) -> Any:
     if source is not None:
         _check_columns(estimator, source, reset)
         return source
-    return _by_rows(validate_data(estimator, X, reset=reset, **ACCEPTED))
+    return _by_rows(_validated(estimator, X, reset=reset))
 
 
 def checked_rows_and_targets(
@@ -65,15 +66,31 @@ def checked_rows_and_targets(
         rows, y = checked_rows_and_targets(estimator, X.X, y, reset=reset, numeric=numeric)
         return MappedRows(rows, X.map), y
     rows, y = as_row_source(X), vector_of(y)
+    if not numeric:
+        require_one_type(y)
+    elif y is not None:
+        y = as_numbers(y, "y")
     if rows is not None:
         _check_columns(estimator, rows, reset)
         y = column_or_1d(y, dtype=np.float64 if numeric else None, warn=True)
         check_consistent_length(rows, y)
     else:
-        X, y = validate_data(estimator, X, y, reset=reset, y_numeric=numeric, **ACCEPTED, ensure_all_finite=False)
+        X, y = _validated(estimator, X, y, reset=reset, y_numeric=numeric, ensure_all_finite=False)
         rows = _by_rows(X)
     estimator.n_rows_ = len(y) + (0 if reset else estimator.n_rows_)
     return rows, y
+
+
+def _validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """Return X, or X and y, by scikit-learn's validation; no integer of X may become another number."""
+    require_entries(X)
+    try:
+        result = validate_data(estimator, X, *y, **ACCEPTED, **options)
+    except OverflowError:
+        as_floats(X, None)  # names the integer beyond every float
+        raise
+    require_exact(X, result[0] if y else result, named_columns(estimator))
+    return result
 
 
 def _by_rows(X: Any) -> Any:
@@ -190,6 +207,7 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
         """Return the sample weights, validated; None if there are none."""
         if sample_weight is None:
             return None
+        refuse_masked(sample_weight, "sample_weight")
         rows = as_row_source(X) or X
         checked = _check_sample_weight(vector_of(sample_weight), rows, dtype=np.float64, ensure_non_negative=True)
         return checked_weights(np.asarray(checked), self)
@@ -229,7 +247,9 @@ class WeightedFit(LinearModel):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, p), dense or sparse, and targets y (n,), with weights (n,); rows of weight 0 are ignored."""
-        return self._keep(fit_family(self._rows(X, y, sample_weight), self._options()))
+        warm = getattr(self, "warm_start", False) and hasattr(self, "coef_")
+        start: dict[str, Any] = {"start": self._last_coef()} if warm else {}
+        return self._keep(fit_family(self._rows(X, y, sample_weight), self._options(), **start))
 
 
 class UnweightedFit(LinearModel):
@@ -279,6 +299,8 @@ class LinearClassifier(ScoreClassifier):
 
     def _partial_rows(self, X: Any, y: Any, classes: Sequence[Any] | None) -> tuple[TrainingRows, bool]:
         """Return validated rows of a partial fit, whose classes are those of the first one, and whether it is that."""
+        if classes is not None:
+            require_one_type(classes, "classes")
         first = _check_partial_fit_first_call(self, classes)
         rows, labels = checked_rows_and_targets(self, X, y, reset=first)
         unknown = ~np.isin(labels, self.classes_)

@@ -7,7 +7,7 @@ the model drops them; classical inference remains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from separatrix.arrays import Floats
 from separatrix.design.build import make_design
 from separatrix.errors import DataError
 from separatrix.estimators.base import LinearClassifier, LinearRegressor, WeightedFit, checked_rows
-from separatrix.families.base import fit_family
 from separatrix.families.options import LinearOptions, LMSClassifierOptions, LMSOptions
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference.hypotheses import TestedModel, WaldTest
@@ -24,7 +23,7 @@ from separatrix.inference.table import InferenceTable
 from separatrix.problem import Problem
 
 
-class LinearRegression(LinearOptions, LinearRegressor):
+class LinearRegression(LinearOptions, WeightedFit, LinearRegressor):
     """Linear regression y ≈ w·x + b: least squares, ridge, lasso and elastic net.
 
     Minimises ``Σ ½ (w·x + b − y)² / n + strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)``; the intercept is not
@@ -52,11 +51,6 @@ class LinearRegression(LinearOptions, LinearRegressor):
     """
 
     _counts_steps = True
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, p), dense or sparse, and numbers y (n,), with weights (n,)."""
-        start = self._last_coef()[:, 0] if self.warm_start and hasattr(self, "coef_") else None
-        return self._keep(fit_family(self._rows(X, y, sample_weight), self._options(), start=start))
 
     @property
     def least_squares_(self) -> LeastSquaresFit | None:

@@ -16,7 +16,6 @@ from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.build import make_design
 from separatrix.estimators.base import LinearClassifier, ProbabilityMixin, WeightedFit, checked_rows
 from separatrix.families import logistic
-from separatrix.families.base import fit_family
 from separatrix.families.logistic import LogisticFitted
 from separatrix.families.options import GenerativeOptions, LogisticOptions
 from separatrix.inference.hypotheses import TestedModel, WaldTest
@@ -32,7 +31,7 @@ def _visits_rows(model: LogisticOptions) -> bool:
     return True
 
 
-class LogisticRegression(LogisticOptions, ProbabilityMixin, LinearClassifier):
+class LogisticRegression(LogisticOptions, WeightedFit, ProbabilityMixin, LinearClassifier):
     """Logistic regression: P(second class) = σ(w·x + b), or a softmax with one score per class.
 
     Minimises the mean loss plus ``strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)``; the intercept is not
@@ -68,11 +67,6 @@ class LogisticRegression(LogisticOptions, ProbabilityMixin, LinearClassifier):
     """
 
     _fitted: LogisticFitted
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, p), dense or sparse, and labels y (n,), with weights (n,); rows of weight 0 are ignored."""
-        start = self._last_coef() if self.warm_start and hasattr(self, "coef_") else None
-        return self._keep(fit_family(self._rows(X, y, sample_weight), self._options(), start=start))
 
     @available_if(_visits_rows)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def partial_fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> Self:

@@ -21,7 +21,7 @@ from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import Certificate, PartsCertificate
 from separatrix.certificates.data import Scheme
 from separatrix.design.base import Design
-from separatrix.design.build import make_design
+from separatrix.design.build import make_design, naming_scales
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice, require_number
 from separatrix.families.options import ElasticNetOptions, Options, PenalisedOptions, require_weighted
 from separatrix.fit.convex import SOLVERS, ConvexOptions
@@ -110,8 +110,9 @@ def class_index(option: str, label: Any, classes: Classes) -> int | None:
     for place, known in enumerate(classes.plain):
         if known == label and isinstance(known, bool) == isinstance(label, bool | np.bool_):
             return place
-    known_labels = did_you_mean(str(label), map(str, classes.plain))
-    raise OptionError(f"{option}={label!r} is not among the classes {classes.plain[:10]}{known_labels}")
+    hint = did_you_mean(str(label), map(str, classes.plain))
+    close = "" if hint.startswith("; known") else hint  # the classes are listed already
+    raise OptionError(f"{option}={label!r} is not among the classes {classes.plain[:10]}{close}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +270,8 @@ def seeded(options: Any) -> Any:
 
 def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None, **more: Any) -> Any:
     """Fit rows by the family of some checked options."""
-    fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch, **more)
+    with naming_scales(lambda: make_design(rows.X, intercept=False, names=rows.names)):
+        fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch, **more)
     certificate = certificate_about(fitted.result.certificate, rows, options)
     fitted.result = replace(fitted.result, certificate=certificate)
     return fitted
@@ -282,7 +284,8 @@ def certificate_about(certificate: Certificate, rows: TrainingRows, options: Opt
     class_weights = None if by_label is None else tuple(by_label[label] for label in data.labels)
     if by_label is not None and not all(by_label.values()):  # rows of such a class do not count
         weighted, class_weights = True, None
-    return certificate.about(replace(data, rows=rows.shape[0], weights=weighted, class_weights=class_weights))
+    own = replace(data, rows=rows.shape[0], weights=weighted, class_weights=class_weights)
+    return certificate if own == data else certificate.about(own)
 
 
 def convex_options(options: PenalisedOptions) -> ConvexOptions:

@@ -26,7 +26,8 @@ from separatrix.problem import Problem
 
 
 def fit(rows: TrainingRows, options: LinearOptions, watch: Watch | None = None, start: Floats | None = None) -> Fitted:
-    """Fit numbers; `start` has the initial coefficients, the intercept first."""
+    """Fit numbers; `start` has the initial coefficients, the intercept first, in one column."""
+    start = None if start is None else start[:, 0]
     n, p = rows.shape
     (problem,) = problems(rows, options)
     needed = ""

@@ -132,7 +132,8 @@ def _fit_likelihood(
         bound = f" (the objective is within {gap:.2g} of its bound)" if gap <= convex.tol else ""
         message = f"stopped after {passes}: {_separated(existence)}, so no finite maximum exists{bound}"
     assert isinstance(result.certificate, OptimalityCertificate)
-    data, existence = result.certificate.data, existence.about(result.certificate.data)
+    data = result.certificate.data
+    existence = existence if existence.data == data else existence.about(data)
     certificate = LikelihoodCertificate(data=data, optimality=result.certificate, existence=existence)
     provenance = {**result.provenance, "existence": existence.verdict}
     return replace(result, status=status, message=message, certificate=certificate, provenance=provenance), existence

@@ -9,10 +9,16 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.errors import DataError
-from separatrix.numerics import distinct
+from separatrix.numerics import as_objects, distinct, first_rounded, refuse_masked, rounded_error
 
 LARGEST = 1e150  # the square of a larger target overflows
 SMALLEST = 1e-130  # the squared residuals of smaller targets underflow
+LABEL_TYPES: dict[str, tuple[type, ...]] = {
+    "booleans": (bool, np.bool_),
+    "numbers": (int, float, np.number),
+    "text": (str,),
+}
+MISSING_TYPES = {"NoneType", "NAType", "NaTType"}  # the latter of pandas
 
 
 class Classes(NamedTuple):
@@ -34,6 +40,7 @@ class Classes(NamedTuple):
 
 def known_labels(y: Any, rows: int | None = None, used: Bools | None = None) -> NDArray[Any]:
     """Return labels (n,), one for each of the rows, all of the used ones known; others raise a DataError."""
+    require_one_type(y)
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise DataError(f"y has shape {labels.shape}; give one label per row")
@@ -45,6 +52,28 @@ def known_labels(y: Any, rows: int | None = None, used: Bools | None = None) -> 
             row = int(unknown[0])
             raise DataError(f"y has {labels[row]} in row {row}; drop the rows whose label is not known")
     return labels
+
+
+def require_one_type(y: Any, name: str = "y") -> None:
+    """Raise a DataError for labels that are masked or missing, or not all text, all numbers or all booleans."""
+    refuse_masked(y, name)
+    values: Any = y if isinstance(y, list | tuple) else np.asarray(y)
+    if not isinstance(values, list | tuple):
+        values = values.tolist() if values.dtype == object and values.ndim == 1 else []
+    first: dict[str, int] = {}
+    for kind in set(map(type, values)):
+        own = [row for row, value in enumerate(values) if type(value) is kind]
+        row = next((row for row in own if issubclass(kind, float) and np.isnan(values[row])), own[0])
+        if kind.__name__ in MISSING_TYPES or values[row] != values[row]:  # NaN
+            raise DataError(f"{name} has {values[row]} in row {row}; drop the rows whose label is not known")
+        group = next((group for group, kinds in LABEL_TYPES.items() if issubclass(kind, kinds)), kind.__name__)
+        first[group] = min(row, first.get(group, row))
+    if len(first) > 1:
+        (one, row), (other, later) = sorted(first.items(), key=lambda entry: entry[1])[:2]
+        raise DataError(
+            f"{name} has {one} and {other}: {values[row]!r} in row {row} and {values[later]!r} in row {later};"
+            " give all labels as text, all as numbers or all as booleans"
+        )
 
 
 def find_classes(y: Any, rows: int | None = None) -> Classes:
@@ -66,9 +95,31 @@ def binary_signs(y: Any, rows: int | None = None) -> tuple[Floats, tuple[Any, An
     return classes.signs(), (negative, positive)
 
 
+def as_numbers(y: Any, name: str) -> Floats:
+    """Return values as floats; a DataError names the first that is masked, no number, or an integer that is rounded."""
+    refuse_masked(y, name)
+    try:
+        values = np.asarray(y)
+        numbers = values if values.dtype.kind == "c" else np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        for row, value in enumerate(np.asarray(y, dtype=object).ravel()):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                raise DataError(f"{name} has {value!r:.60} in row {row}, which is not a number") from None
+            except OverflowError:
+                raise rounded_error(name, value, row) from None
+        raise
+    if numbers.dtype.kind == "c":
+        raise DataError(f"Complex data not supported: {name} has complex numbers; give real ones")
+    if (place := first_rounded(y, numbers)) is not None:
+        raise rounded_error(name, as_objects(y)[place], place[0])
+    return numbers
+
+
 def real_targets(y: Any, name: str = "y") -> Floats:
     """Return targets (n,) as floats; a DataError names the first that is not finite or too large to be squared."""
-    targets = np.asarray(y, dtype=np.float64)
+    targets = as_numbers(y, name)
     usable = np.abs(targets) <= LARGEST
     if not usable.all():
         row = int(np.flatnonzero(~usable)[0])

@@ -60,8 +60,8 @@ def _adopted(estimator: Any, target: str) -> Model:
         if isinstance(estimator, Options) or isinstance(getattr(estimator, "estimator", None), Options):
             raise OptionError(f"{type(estimator).__name__} is not fitted; call its fit(X, y) first")
         raise OptionError(
-            f"a {type(estimator).__name__} is no model; give what sx.train or sx.load_model returned, a fitted"
-            " estimator of separatrix, or a model of sx.from_formula"
+            f"an object of type {type(estimator).__name__} is no model; give what sx.train or sx.load_model returned,"
+            " a fitted estimator of separatrix, or a model of sx.from_formula"
         )
     expansion, known = expansion_of(fitted), getattr(estimator, "feature_names_in_", None)
     count, width = int(estimator.n_features_in_), fitted.coef.shape[1]

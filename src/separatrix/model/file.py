@@ -28,6 +28,7 @@ from separatrix.inference.table import InferenceTable
 from separatrix.model.adopt import as_model
 from separatrix.model.predictions import DecisionRule, KernelExpansion, Label
 from separatrix.model.record import Model
+from separatrix.tables.formats import DATE_FORMATS, FORMATS
 from separatrix.tables.table import ColumnKind
 
 FORMAT = 2
@@ -47,11 +48,15 @@ class EncodingEntry:
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """A column of the training table."""
+    """A column of the training table; its format is one of those that a table's reader finds."""
 
     name: str
     kind: ColumnKind
     format: str | None = field(default=None, metadata=OPTIONAL)
+
+    def __post_init__(self) -> None:
+        if self.format and self.format not in DATE_FORMATS and self.format not in FORMATS:
+            raise ValueError(f"format is {self.format!r}, which is no format of numbers or dates")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -105,6 +110,7 @@ class ModelFile:
         if matrix is not None and (len(matrix) != width + 1 or (np.diag(matrix) < 0.0).any()):
             raise ValueError(f"covariance.matrix is no covariance of {width + 1} coefficients")
         read(tuple[SourceColumn, ...], self.data.get("columns", ()), "data.columns")
+        read(SourceColumn | None, self.data.get("target"), "data.target")
         if self.estimator in FAMILIES:
             given = {key: value for key, value in self.options.items() if key != "scales"}
             read_object(FAMILIES[self.estimator], given, given, "options")

@@ -138,6 +138,7 @@ def _weights(column: Column) -> Floats:
     """Return the weights of the rows; a DataError if they are no finite numbers of at least 0, one of them above."""
     if column.kind != "number":
         raise DataError(f"the weights {column.name!r} are of type {column.kind}; give a column of numbers")
+    column.require_exact()
     wrong = ~(np.isfinite(column.values) & (column.values >= 0.0))
     if wrong.any() or not column.values.any():
         found = f"{column.values[wrong][0]:g}" if wrong.any() else "only 0"
@@ -156,6 +157,7 @@ def _require_target(source: str, names: Collection[str], target: str | None) -> 
 def find_target(table: Table, target: str, task: Task | None = None) -> Target:
     """Return the target of a table, which must not be missing in any row; `task` if the learner fixes it."""
     column = table.column(target)
+    column.require_exact()
     chosen, reason = (task, f"{target!r} is taken as {TASK_WORDS[task]}, as the model asks") if task else _task(column)
     if chosen == "regression":
         if column.kind not in {"number", "date"}:

@@ -10,13 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from separatrix.errors import printable
 from separatrix.rendering.sheet import Sheet
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 LOOK = Path(__file__).with_name("look.css")  # colours and type of the lab and of reports
-NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 QUOTED = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 
 
@@ -38,7 +39,7 @@ def _environment() -> Environment:
         loader=PackageLoader("separatrix", ""),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_printable,
+        finalize=_finalised,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -46,9 +47,13 @@ def _environment() -> Environment:
     return environment
 
 
-def _printable(value: Any) -> Any:
-    """Return a text without the characters that no HTML or XML may have."""
-    return type(value)(NOT_XML.sub("\N{REPLACEMENT CHARACTER}", value)) if isinstance(value, str) else value
+def _finalised(value: Any) -> Any:
+    return type(value)(markup_text(value)) if isinstance(value, str) else value
+
+
+def markup_text(text: str) -> str:
+    """Return a text with control characters escaped, and without others that no HTML or XML may have."""
+    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", printable(text))
 
 
 def _sentence(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from separatrix.errors import printable
 from separatrix.rendering.sheet import Grid, Sheet
 
 WIDTH = 100
@@ -17,15 +18,15 @@ LABEL_WIDTH = 12  # of the names in front of entries
 
 def render_text(sheet: Sheet) -> str:
     """Return the sheet as text, ending with a newline."""
-    return "\n".join(_lines(sheet)) + "\n"
+    return printable("\n".join(_lines(sheet)) + "\n")
 
 
 def _lines(sheet: Sheet) -> Iterator[str]:
-    yield from textwrap.wrap(sheet.title, WIDTH)
+    yield from textwrap.wrap(one_line(sheet.title), WIDTH)
     for grid in sheet.grids:
         yield ""
         if grid.label:
-            yield grid.label
+            yield one_line(grid.label)
         yield from _grid(grid)
     if sheet.entries:
         yield ""
@@ -49,7 +50,7 @@ def _bullet(text: str, lead: str) -> list[str]:
 
 
 def _grid(grid: Grid) -> Iterator[str]:
-    shown = grid.rows[:MAX_ROWS]
+    shown = [tuple(map(one_line, row)) for row in grid.rows[:MAX_ROWS]]
     columns = [[shortened(row[0], LONGEST_NAME) for row in shown]]
     columns += [_aligned([row[index] for row in shown]) for index in range(1, len(grid.heads))]
     lines = table_lines([grid.heads, *zip(*columns, strict=True)], str.rjust)
@@ -61,8 +62,14 @@ def _grid(grid: Grid) -> Iterator[str]:
         yield f"  … and {len(grid.rows) - MAX_ROWS:,} more"
 
 
+def one_line(text: str) -> str:
+    """Return a name or a cell on one line, with control characters, line ends and tabs escaped."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def shortened(text: str, length: int) -> str:
-    """Return a text of at most `length` characters, cut in the middle, as names differ at their ends."""
+    """Return a line of at most `length` characters, cut in the middle, as names differ at their ends."""
+    text = one_line(text)
     if len(text) <= length:
         return text
     tail = length // 2
@@ -84,13 +91,13 @@ def entry(name: str, text: str, width: int = LABEL_WIDTH) -> list[str]:
 def wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
     """Return wrapped lines, the first prefixed by `first`, others by `rest`; a percent sign stays with its number."""
     rest = first if rest is None else rest
-    joined = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    joined = one_line(text).replace(" %", "\N{NO-BREAK SPACE}%")
     lines = textwrap.wrap(joined, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def table_lines(rows: Iterable[Sequence[str]], justify: Callable[[str, int], str] = str.ljust) -> list[str]:
     """Return rows of equally many cells as lines of columns, the first aligned to the left, the others by `justify`."""
-    cells = list(rows)
+    cells = [tuple(map(one_line, row)) for row in rows]
     first, *widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return ["  " + "  ".join([row[0].ljust(first), *map(justify, row[1:], widths)]).rstrip() for row in cells]

@@ -22,7 +22,7 @@ from separatrix.model.record import Model
 from separatrix.model.storage import Storage
 from separatrix.model.target import ClassRows, RowsRequest, encoded_classes, label_index, open_rows, split_rows
 from separatrix.model.train import folds_for_share
-from separatrix.rendering.text import table_lines, wrapped
+from separatrix.rendering.text import one_line, table_lines, wrapped
 from separatrix.tables.table import Table, TableSource
 
 FEWEST_ROWS = 20  # below which no rows are held out
@@ -140,7 +140,7 @@ def compare_rows(
     notes = (*data.notes, *left_out, *([note] if options.holdout > 0.0 else []))
     names = tuple(dict.fromkeys((*data.encoding.feature_names, *(name for each in compared for name in each.weights))))
     other = "the rest" if len(rows.labels) > 2 else rows.labels[1 - place]
-    title = f"{rows.labels[place]} against {other}, {data.target.name} of {data.table.source}"
+    title = one_line(f"{rows.labels[place]} against {other}, {data.target.name} of {data.table.source}")
     return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), notes)
 
 

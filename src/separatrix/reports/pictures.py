@@ -39,7 +39,7 @@ from separatrix.model.record import Model
 from separatrix.model.target import without_missing_target
 from separatrix.model.train import TrainedModel
 from separatrix.problem import Problem
-from separatrix.rendering.html import NOT_XML
+from separatrix.rendering.html import markup_text
 from separatrix.reports.display import CARD, COLOURS, EDGE, HAIR, INK, PAPER, PROOF, SOFT, styled
 from separatrix.reports.plot.boundary import boundary
 from separatrix.reports.plot.curves import calibration, calibration_sentences, precision_recall, roc
@@ -126,7 +126,7 @@ def finished(panels: Sequence[Axes], alt: str, title: str = "", note: str = "") 
 
 def _inline(source: str, alt: str) -> str:
     """Return an SVG file as an element of HTML: without namespaces, with the fonts and colours of the page."""
-    root = ElementTree.fromstring(NOT_XML.sub("\N{REPLACEMENT CHARACTER}", source))
+    root = ElementTree.fromstring(markup_text(source))
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
         attributes = {name.rpartition("}")[2]: value for name, value in element.items()}

@@ -24,7 +24,7 @@ from separatrix.certificates.margin import KernelCertificate, least_margin_bound
 from separatrix.certificates.rays import Rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
-from separatrix.design.build import make_design
+from separatrix.design.build import make_design, naming_scales
 from separatrix.errors import OverlapError, require_choice
 from separatrix.fit.convex import ConvexFit
 from separatrix.fit.labels import known_labels
@@ -174,7 +174,8 @@ def certify_rows(
     Of two labels, the first is None for one class against the rest.
     """
     rays = Rays(design, codes, len(labels))
-    return _certificate(rays, find_separation(rays, np.arange(rays.count), hint, watch), labels)
+    with naming_scales(lambda: design):
+        return _certificate(rays, find_separation(rays, np.arange(rays.count), hint, watch), labels)
 
 
 def _certificate(rays: Rays, separation: Separation, labels: tuple[Any, ...]) -> SeparabilityCertificate:

@@ -27,7 +27,7 @@ from separatrix.certificates.data import MatchedRows, data_of, mapped_rows, requ
 from separatrix.certificates.margin import KernelCertificate, MarginCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.certificates.spaces import KernelSpace
-from separatrix.design.build import as_array, make_design, row_radius
+from separatrix.design.build import as_array, as_floats, make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows
 from separatrix.design.kernels import CustomKernel, Kernel, Precomputed, make_kernel
 from separatrix.design.maps import FeatureMap
@@ -91,8 +91,7 @@ def refuse_asymmetric(matrix: Any, name: str) -> None:
 
 def check_kernel(X: Any, y: Any, kernel: Any, fit_intercept: bool = True) -> KernelCertificate:
     """Return whether two classes can be separated in the feature space of a kernel, with the widest margin there."""
-    X = as_array(X)
-    rows: Any = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    rows: Any = as_floats(as_array(X), None)
     make_design(rows, intercept=False)
     signs, labels = binary_signs(y, rows.shape[0])
     if len(signs) > MOST_ROWS:

@@ -66,6 +66,8 @@ def _damaged(name: str, problem: Exception) -> DataError:
 
 def find_files(source: str, scratch: Path) -> tuple[File, ...]:
     """Return the files of a source; standard input is first copied to the scratch folder."""
+    if not source:
+        raise DataError("the name of the table is empty; give a path, demo:NAME, or - for standard input")
     if source == STANDARD_INPUT:
         return (_standard_input(scratch),)
     path = Path(source)
@@ -163,6 +165,8 @@ def _compression_ratio(start: bytes) -> float:
 def _standard_input(scratch: Path) -> File:
     """Copy standard input to a file, whose kind follows from its first bytes."""
     path = scratch / "standard_input"
+    if sys.stdin is None:
+        raise DataError("standard input is closed; pipe a table into it")
     with path.open("wb") as target:
         shutil.copyfileobj(sys.stdin.buffer, target)
     with path.open("rb") as copy:

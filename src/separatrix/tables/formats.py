@@ -37,6 +37,7 @@ SHAPES = (
     (r"[A-Za-z]{3,9} \d{1,2}, \d{4}", ("%b %d, %Y", "%B %d, %Y")),
 )
 _COMPILED = tuple((re.compile(rf"\s*{shape}{CLOCK}\s*"), formats) for shape, formats in SHAPES)
+DATE_FORMATS = frozenset(form.replace("-", sign) for _, forms in SHAPES for form in forms for sign in "-/. ")
 DATE_SHARE = 0.9  # of the cells must match the pattern of a date for its formats to be tried
 
 BLANKS = " \t\r\n\u00a0"
@@ -150,11 +151,14 @@ class NumberFormat:
         """Return the SQL condition that a cell is in this format."""
         return f"regexp_full_match({cell}, {literal(self.pattern.pattern)})"
 
+    def digits(self, cell: str) -> str:
+        """Return the SQL expression of a number as SQL writes it."""
+        digits = f"translate({cell}, {literal('−' + SIGNS + NUMBER_BLANKS + self.thousands)}, '-')"
+        return digits if self.decimal == "." else f"replace({digits}, ',', '.')"
+
     def sql(self, cell: str) -> str:
         """Return the SQL expression that parses a cell; for a cell not in this format, NULL or a wrong number."""
-        digits = f"translate({cell}, {literal('−' + SIGNS + NUMBER_BLANKS + self.thousands)}, '-')"
-        pointed = digits if self.decimal == "." else f"replace({digits}, ',', '.')"
-        return f"TRY_CAST({pointed} AS DOUBLE)"
+        return f"TRY_CAST({self.digits(cell)} AS DOUBLE)"
 
 
 PLAIN = NumberFormat("", ".")

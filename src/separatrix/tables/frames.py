@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from separatrix.errors import DataError
 from separatrix.tables.connection import connect
-from separatrix.tables.infer_types import ReadOptions, infer_types, reading_notes
+from separatrix.tables.infer_types import ReadOptions, infer_types, is_id_name, reading_notes
 from separatrix.tables.raw import RawTable, column_names
 from separatrix.tables.stored import DuckSource
 from separatrix.tables.table import ColumnKind, Table
@@ -36,22 +36,29 @@ def from_frame(
     [('size', 'number'), ('grade', 'category')]
     """
     options = ReadOptions(kinds or {}, levels or {}, formats or {})
-    arrays, notes = _arrays(frame, options.text_columns)
+    arrays, notes, rounded = _arrays(frame, options.text_columns)
     rows = len(next(iter(arrays.values()), ()))
     with connect() as connection:
         connection.execute(f"SET pandas_analyze_sample = {rows}")
         connection.register(FRAME, {f"q{k}": array for k, array in enumerate(arrays.values())})
         types = [TYPES.get(array.dtype.kind, "VARCHAR") for array in arrays.values()]
         casts = ", ".join(f"CAST(q{k} AS {kind}) AS c{k}" for k, kind in enumerate(types))
-        raw = RawTable(tuple(arrays), tuple(types), notes)
+        raw = RawTable(tuple(arrays), tuple(types), notes, rounded=rounded)
         connection.execute(f"CREATE TABLE {raw.table} AS SELECT {casts} FROM {FRAME}")
         schema = infer_types(connection, raw, options, source)
         return DuckSource(source, schema, (*notes, *reading_notes(schema)), connection, raw, rows).read()
 
 
-def _arrays(frame: object, text_columns: Collection[str]) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
-    """Return the columns of a frame as float64, bool or datetime64 arrays, or as objects with None for missing."""
+def _arrays(
+    frame: object, text_columns: Collection[str]
+) -> tuple[dict[str, NDArray[Any]], tuple[str, ...], dict[str, tuple[str, int]]]:
+    """Return the columns of a frame as float64, bool or datetime64 arrays, or as objects with None for missing.
+
+    With notes, and the first integer that float64 does not hold, and its row, by column.
+    """
     import narwhals as nw  # noqa: PLC0415  # needed only for frames
+
+    from separatrix.numerics import first_rounded  # noqa: PLC0415  # loads SciPy
 
     try:
         known: Any = nw.from_native(frame, eager_only=True)
@@ -62,8 +69,17 @@ def _arrays(frame: object, text_columns: Collection[str]) -> tuple[dict[str, NDA
             f"{type(frame).__name__} is no frame that can be read ({message}); give one of pandas, polars or Arrow,"
             " with a name of its own for each column"
         ) from problem
-    columns = zip(names, known.iter_columns(), strict=True)
-    return {name: _array(column, as_text=name in text_columns) for name, column in columns}, notes
+    columns = dict(zip(names, known.iter_columns(), strict=True))
+    arrays = {name: _array(column, as_text=name in text_columns) for name, column in columns.items()}
+    rounded = {}
+    for name, series in columns.items():
+        if series.dtype.is_integer() and arrays[name].dtype == np.float64:
+            place = first_rounded(series, arrays[name])
+            if place is not None and is_id_name(name):  # as text it keeps all digits
+                arrays[name] = _array(series, as_text=True)
+            elif place is not None:
+                rounded[name] = str(series.to_list()[place[0]]), place[0]
+    return arrays, notes, rounded
 
 
 def _array(series: Any, *, as_text: bool) -> NDArray[Any]:

@@ -42,7 +42,7 @@ from separatrix.tables.formats import (
     number_format,
     trim_sql,
 )
-from separatrix.tables.raw import RawTable
+from separatrix.tables.raw import RawTable, is_rounded
 from separatrix.tables.table import KINDS, LARGEST_WHOLE, TRUTH_VALUES, ColumnKind
 
 ASSUMED = "is assumed"  # in the reason of a date format that the cells leave open
@@ -113,6 +113,7 @@ class ColumnType:
     invalid: int = 0
     first_invalid: str | None = None
     missing_words: tuple[str, ...] = ()
+    rounded: tuple[str, int] | None = None
 
 
 def reading_notes(schema: Sequence[ColumnType], missing_words: Iterable[str] = ()) -> list[str]:
@@ -276,19 +277,19 @@ def _numeric_type(column: RawColumn) -> ColumnType:
     shown = f"CASE WHEN {cell} IN ({literal_list(missing)}) THEN NULL ELSE {cell} END" if missing else cell
     form = PLAIN.name if column.raw.from_text else ""
     result = ColumnType(column.name, "number", (), "numbers", form, f"coalesce({shown}, {NAN})", shown)
+    result = replace(result, rounded=column.raw.rounded.get(column.name))
     if column.kind is not None:
         return result
     (first,) = column.ask(f"SELECT {cell} FROM {column.raw.table} WHERE rowid = 0")
     if first is None and column.ask(f"SELECT count({cell}) FROM {column.raw.table}") == (0,):
         return replace(result, reason="no value at all")
-    is_named = bool(ID_NAME.fullmatch(column.name) or ID_CAMEL.fullmatch(column.name))
-    reason = _id_reason(column, is_named) if is_named or first in {0.0, 1.0} else ""
+    reason = _id_reason(column) if first in {0.0, 1.0} or is_id_name(column.name) else ""
     return ColumnType(column.name, "id", (), reason, "", column.text, shown) if reason else result
 
 
-def _id_reason(column: RawColumn, is_named: bool) -> str:
+def _id_reason(column: RawColumn) -> str:
     """Return why numbers are an id, if they are: integers that number the rows, or that all differ and are named so."""
-    cell, rows = column.cell, column.rows
+    cell, rows, is_named = column.cell, column.rows, is_id_name(column.name)
     non_missing, is_whole, from_zero, from_one = column.ask(
         f"SELECT count({cell}), bool_and({cell} = trunc({cell})),"
         f" count(*) FILTER ({cell} = rowid), count(*) FILTER ({cell} = rowid + 1) FROM {column.raw.table}"
@@ -297,9 +298,15 @@ def _id_reason(column: RawColumn, is_named: bool) -> str:
         return ""
     if rows in {from_zero, from_one} and (is_named or column.name == NAMELESS or rows >= COUNTED_ROWS):
         return "the numbers count the rows, so they name them"
-    if is_named and column.ask(f"SELECT count(DISTINCT {cell}) FROM {column.raw.table}") == (rows,):
+    distinct = f"SELECT count(DISTINCT {cell}) FROM {column.raw.table}"
+    if is_named and (column.name in column.raw.rounded or column.ask(distinct) == (rows,)):
         return "a different whole number in each row, and called so, so it names rows"
     return ""
+
+
+def is_id_name(name: str) -> bool:
+    """Return whether the name of a column says that it names rows."""
+    return bool(ID_NAME.fullmatch(name) or ID_CAMEL.fullmatch(name))
 
 
 def _number_text(cell: str) -> str:
@@ -356,7 +363,12 @@ def _number_type(column: RawColumn) -> ColumnType | None:
     reason = "numbers" if form == PLAIN else f"numbers written as {form.name}"
     reason += f", {' and '.join(signs)} left off" if signs else ""
     reason += f", {counted(counts.missing, 'word')} for missing" if counts.missing else ""
-    return column.parsed("number", reason, form.name, number, counts)
+    result = column.parsed("number", reason, form.name, number, counts)
+    row = column.connection.execute(
+        f"SELECT word, first FROM (SELECT {form.digits('word')} AS digits, word, first FROM {column.relation}) WHERE"
+        f" regexp_full_match(digits, '[-+]?[0-9]{{16,}}') AND {is_rounded('digits')} ORDER BY first LIMIT 1"
+    ).fetchone()
+    return result if row is None else replace(result, rounded=(str(row[0]), int(row[1])))
 
 
 def _date_type(column: RawColumn) -> ColumnType | None:

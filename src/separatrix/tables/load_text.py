@@ -1,8 +1,9 @@
 """Text files (csv, tsv, …) loaded into a raw table, parsed by DuckDB in parallel.
 
-Preparation: the encoding and the dialect are detected on the first 256 kB. Rows from seven later places of the file
-join the sample, so that a late word, or a late code with leading zeros, keeps a column from being taken for numbers.
-Files in another encoding, or with mixed line ends, are copied once to a scratch folder as UTF-8.
+Preparation: the encoding and the dialect are detected on the first 256 kB, or more if lines are long. Rows from seven
+later places of the file join the sample, so that a late word, or a late code with leading zeros, keeps a column from
+being taken for numbers. Files in another encoding, or with mixed line ends, are copied once to a scratch folder as
+UTF-8.
 
 Loading: a column whose sample has plain numbers only is parsed as DOUBLE. If this fails, one more pass finds all
 columns with other cells, and these are read as text. If a row has too few or too many fields, the file is read again
@@ -26,11 +27,20 @@ from separatrix.errors import DataError, counted
 from separatrix.tables.connection import Connection, first_line, literal, literal_list, memory_error, path_literal
 from separatrix.tables.files import File, empty_file, open_unpacked
 from separatrix.tables.formats import MISSING_ANYWHERE, has_codes, is_plain_number
-from separatrix.tables.raw import RAW, RawTable, column_names, refuse_other_columns, without_empty_rows
+from separatrix.tables.raw import (
+    RAW,
+    RawTable,
+    column_names,
+    first_rounded,
+    large_columns,
+    refuse_other_columns,
+    without_empty_rows,
+)
 from separatrix.tables.sniff import CharacterEncoding, Dialect, detect_encoding, find_dialect, records_of, rewrite
 
 PIECE = 1 << 22  # bytes scanned at a time
 SAMPLE = 1 << 18  # bytes at the start of the file
+FIRST_LINES, LARGEST_SAMPLE = 30, 1 << 23  # lines that the sample has at least, up to so many bytes
 LATER_SAMPLES, LATER_SAMPLE = 7, 1 << 15  # number of further samples, and bytes of each
 CONTROL = re.compile(r"[\x00\x02-\x08\x0b\x0e-\x1a]")
 MAX_CONTROLS = 0.05  # share of control characters; a table has next to none
@@ -38,6 +48,7 @@ LONE_FEED, FEED = re.compile(r"(?<!\r)\n"), "\r\n"
 BYTE_ORDER_MARK = "\ufeff"
 ZSTD_LINES = 2000  # lines that DuckDB samples, as Python cannot unpack zstd
 BUFFER = 4 << 20  # bytes that DuckDB parses at a time: less memory than its default, and no slower
+INTEGER = "[-+]?[0-9]+"
 COMMON_MISSING = ("", "NA")
 # DuckDB's messages on another encoding and on mixed line ends
 FIXED_BY_REWRITING = ("not utf-8 encoded", "state machine reached an invalid state")
@@ -62,11 +73,11 @@ def prepare_text(
     rewrite_as: CharacterEncoding | None = None,
 ) -> TextFile:
     """Return a file prepared for `load_text`, rewritten if an encoding is given; a DataError if it is not text."""
-    head = _head(connection, file)
+    head, whole = _head(connection, file)
     encoding = rewrite_as or detect_encoding(head)
     sample = head.decode(encoding.codec, errors="replace")
     _refuse_binary(sample, file.name)
-    if len(head) < SAMPLE and not sample.strip(BYTE_ORDER_MARK + whitespace):
+    if whole and not sample.strip(BYTE_ORDER_MARK + whitespace):
         raise empty_file(file.name)
     mixed = FEED in sample and LONE_FEED.search(sample) is not None
     notes = [] if encoding.is_plain else [f"read as {encoding.name}: {encoding.evidence}"]
@@ -75,7 +86,7 @@ def prepare_text(
         file = _rewritten(file, encoding, scratch)
         notes += ["line ends of two kinds are read as one"] if mixed else []
     sample = sample.replace(FEED, "\n").replace("\r", "\n")
-    dialect = find_dialect(sample, whole=len(head) < SAMPLE, separator=separator)
+    dialect = find_dialect(sample, whole=whole, separator=separator)
     rows = (*dialect.rows, *_later_rows(file, dialect))
     return TextFile(file, rewritten, replace(dialect, rows=rows, notes=(*notes, *dialect.notes)))
 
@@ -94,11 +105,19 @@ def _refuse_binary(sample: str, name: str) -> None:
         raise DataError(f"{name!r} has control bytes, first in line {line}: is this a table at all?")
 
 
-def _head(connection: Connection, file: File) -> bytes:
+def _head(connection: Connection, file: File) -> tuple[bytes, bool]:
+    """Return the bytes at the start of a file, enough for its first lines, and whether they are all."""
     if file.compression == "zstd":
-        return _first_lines(connection, file)
+        head = _first_lines(connection, file)
+        return head, len(head) < SAMPLE
     with open_unpacked(file) as stream:
-        return stream.read(SAMPLE)
+        head = stream.read(SAMPLE)
+        while len(head) < LARGEST_SAMPLE and head.count(b"\n") + head.count(b"\r") < FIRST_LINES:
+            more = stream.read(SAMPLE)
+            if not more:
+                return head, True
+            head += more
+        return head, len(head) < SAMPLE
 
 
 def _first_lines(connection: Connection, file: File) -> bytes:
@@ -109,7 +128,7 @@ def _first_lines(connection: Connection, file: File) -> bytes:
     )
     lines = connection.execute(f"SELECT line FROM {read} LIMIT {ZSTD_LINES}").fetchall()
     text = "\n".join(line or "" for (line,) in lines) + "\n"
-    return text.encode()[:SAMPLE]
+    return text.encode()[:LARGEST_SAMPLE]
 
 
 def _non_ascii_lines(stream: IO[bytes]) -> bytes:
@@ -165,7 +184,25 @@ def load_text(
     raw = RawTable(
         names, tuple(types), (*file_notes, *notes), decimal_comma=comma, from_text=True, missing_words=sample_words
     )
+    raw = replace(raw, rounded=_rounded(connection, files, raw, missing_words))
     return without_empty_rows(connection, raw, [not name.strip() for name in files[0].dialect.names])
+
+
+def _rounded(
+    connection: Connection, files: Sequence[TextFile], raw: RawTable, missing_words: Sequence[str]
+) -> dict[str, tuple[str, int]]:
+    """Return the first integer that DOUBLE does not hold, and its row, by column."""
+    rounded: dict[str, tuple[str, int]] = {}
+    for place in large_columns(connection, raw):
+        before = 0
+        for text in files:
+            source = _reader(text, ["VARCHAR"] * len(raw.names), missing_words)
+            found = first_rounded(connection, f"trim(c{place})", source, f"regexp_full_match(cell, '{INTEGER}')")
+            if found is not None:
+                rounded[raw.names[place]] = found[0], found[1] + before
+                break
+            before += connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]
+    return rounded
 
 
 def common_names(texts: Sequence[TextFile]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -9,12 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NamedTuple
 
 from separatrix.errors import DataError
 from separatrix.tables.connection import Connection, first_line, memory_error, path_literal
 from separatrix.tables.files import File
-from separatrix.tables.raw import RAW, RawTable, column_names, refuse_other_columns, without_empty_rows
+from separatrix.tables.infer_types import is_id_name
+from separatrix.tables.raw import (
+    RAW,
+    RawTable,
+    column_names,
+    first_rounded,
+    large_columns,
+    refuse_other_columns,
+    without_empty_rows,
+)
 
 NameCheck = Callable[[tuple[str, ...]], None]  # raises an error for a table without the columns needed
 LARGEST_OBJECT = 67108864  # bytes of a JSON record
@@ -140,19 +150,32 @@ def load_query(
         raise DataError(f"no column holds single values, but {kinds}; take them apart with sql")
     types: list[str] = []
     casts: list[str] = []
+    integers: dict[int, str] = {}
     left_out = []
     for k, field in enumerate(fields):
         if field.plain is None:
             kind = field.kind[:40]
             left_out.append(f"column {field.name!r} holds lists or records ({kind}); left out: take it apart with sql")
             continue
-        is_integer = field.plain == "DOUBLE" and field.kind not in {"DOUBLE", "FLOAT"}  # as text it keeps all digits
-        types.append("VARCHAR" if is_integer and names[len(types)] in text_columns else field.plain)
+        if field.plain == "DOUBLE" and field.kind not in {"DOUBLE", "FLOAT"}:
+            integers[len(types)] = f"q{k}"
+        as_text = len(types) in integers and names[len(types)] in text_columns  # it keeps all digits
+        types.append("VARCHAR" if as_text else field.plain)
         casts.append(f"CAST(q{k} AS {types[-1]}) AS c{len(casts)}")
     source = f"({query}) AS result({', '.join(f'q{k}' for k in range(len(fields)))})"
     into = f"CREATE TABLE {table} AS" if after is None else f"INSERT INTO {after.table}"
+    before = 0 if after is None else connection.execute(f"SELECT count(*) FROM {after.table}").fetchone()[0]
     connection.execute(f"{into} SELECT {', '.join(casts)} FROM {source}")
-    return after or RawTable(names, tuple(types), (*left_out, *renamed), table=table)
+    raw = after or RawTable(names, tuple(types), (*left_out, *renamed), table=table)
+    rounded = dict(raw.rounded)
+    for place in large_columns(connection, raw, before):
+        found = first_rounded(connection, integers[place], source) if place in integers else None
+        if found is not None and after is None and is_id_name(names[place]):  # as text it keeps all digits
+            connection.execute(f"DROP TABLE {table}")
+            return load_query(connection, query, fields, {*text_columns, names[place]}, table=table)
+        if found is not None:
+            rounded.setdefault(names[place], (found[0], found[1] + before))
+    return replace(raw, rounded=rounded)
 
 
 def _types(fields: Sequence[Field]) -> dict[str, str]:

@@ -7,11 +7,11 @@ collide in SQL.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from separatrix.errors import DataError, counted
 from separatrix.tables.connection import Connection
-from separatrix.tables.table import unique_names
+from separatrix.tables.table import LARGEST_WHOLE, unique_names
 
 RAW = "raw"
 ROWS_SHOWN = 10  # empty rows whose numbers are listed; the rest are counted
@@ -22,7 +22,8 @@ class RawTable:
     """A DuckDB table whose columns c0, c1, … have these names and types; `rowid` numbers its rows from 0.
 
     `from_text`: it was read from a text file, so DOUBLE columns are plain numbers there. `missing_words` are the words
-    in any column that were read as missing.
+    in any column that were read as missing. `rounded` has, by column, the first integer that DOUBLE does not hold, and
+    its row.
     """
 
     names: tuple[str, ...]
@@ -32,6 +33,7 @@ class RawTable:
     from_text: bool = False
     table: str = RAW
     missing_words: tuple[str, ...] = ()
+    rounded: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -41,6 +43,30 @@ class RawTable:
     def with_notes(self, notes: Iterable[str]) -> RawTable:
         """Return the table with further notes, without duplicates."""
         return replace(self, notes=tuple(dict.fromkeys((*self.notes, *notes))))
+
+
+def is_rounded(integer: str) -> str:
+    """Return the SQL condition that an integer, also as text, is another number as a DOUBLE."""
+    return f"coalesce(TRY_CAST(TRY_CAST({integer} AS DOUBLE) AS HUGEINT) <> TRY_CAST({integer} AS HUGEINT), true)"
+
+
+def large_columns(connection: Connection, raw: RawTable, first: int = 0) -> list[int]:
+    """Return the DOUBLE columns that have numbers from 2⁵³ on, of the rows from `first` on."""
+    numbers = [k for k, kind in enumerate(raw.types) if kind == "DOUBLE"]
+    if not numbers:
+        return []
+    largest = ", ".join(f"coalesce(max(abs({raw.cells[k]})) >= {LARGEST_WHOLE}, false)" for k in numbers)
+    row = connection.execute(f"SELECT {largest} FROM {raw.table} WHERE rowid >= {first}").fetchone()
+    return [k for k, is_large in zip(numbers, row, strict=True) if is_large]
+
+
+def first_rounded(connection: Connection, cell: str, source: str, condition: str = "true") -> tuple[str, int] | None:
+    """Return the first integer of a source, under a condition, that is another number as a DOUBLE, and its row."""
+    numbered = f"SELECT {cell} AS cell, row_number() OVER () - 1 AS place FROM {source}"
+    where = f"cell IS NOT NULL AND {condition} AND {is_rounded('cell')}"
+    query = f"SELECT CAST(cell AS VARCHAR), place FROM ({numbered}) WHERE {where} ORDER BY place LIMIT 1"
+    row = connection.execute(query).fetchone()
+    return None if row is None else (str(row[0]).strip(), int(row[1]))
 
 
 def column_names(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -167,7 +167,7 @@ def _dialect(split: _Split) -> Dialect:
         has_header,
         _uses_decimal_comma(columns),
         tuple(map(tuple, rows)),
-        tuple(_notes(split, has_header, header, width)),
+        tuple(_notes(split, names if has_header else None, header, full)),
     )
 
 
@@ -191,10 +191,13 @@ def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if numbers:
         return _counts_columns(numbers)
     recurring = sum(any(row[k] == name for row in rows) for k, name in enumerate(names) if name.strip())
+    return 2 * recurring < len(non_empty) or _words_over_values(names, rows)
+
+
+def _words_over_values(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a first record has a word over a column of numbers or dates, which proves it a header."""
     columns = zip(names, zip(*rows, strict=True), strict=True)
-    return 2 * recurring < len(non_empty) or any(
-        not is_missing_word(name) and _are_values(cells) for name, cells in columns
-    )
+    return any(not is_missing_word(name) and not _is_value(name) and _are_values(cells) for name, cells in columns)
 
 
 def _are_values(cells: Sequence[str]) -> bool:
@@ -223,17 +226,21 @@ def _uses_decimal_comma(columns: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _notes(split: _Split, has_header: bool, header: list[str], width: int) -> list[str]:
+def _notes(split: _Split, names: list[str] | None, header: list[str], rows: list[list[str]]) -> list[str]:
+    """Return notes on the separator, the preamble, and a header (`names`) that is absent, short or not certain."""
     separator = SEPARATORS.get(split.separator, repr(split.separator))
     notes = [f"fields are separated by {separator}"] if split.separator not in {",", NO_SEPARATOR} else []
     preamble = [record for record in split.records[: split.start] if not _is_blank(record)]
     if preamble:
         shown = split.separator.join(preamble[0])[:40]
         notes.append(f"{len(preamble)} line{'s' * (len(preamble) > 1)} before the table left out: {shown!r}")
-    if not has_header:
-        notes.append(f"the file has no header; columns are called column_1 to column_{width}")
-    elif len(header) == width - 1:
+    if names is None:
+        notes.append(f"the file has no header; columns are called column_1 to column_{max(split.width, 1)}")
+    elif len(header) == len(names) - 1:
         notes.append("the header has one name fewer than the rows have fields")
+    if names is not None and rows and not _words_over_values(names, rows):
+        shown = ", ".join(map(repr, names[:3])) + ", …" * (len(names) > 3)
+        notes.append(f"line {split.start + 1} is taken as the header: {shown}; if it is a row, put names above it")
     return notes + (["a backslash stands before a quote within quotes"] if split.escape == "\\" else [])
 
 

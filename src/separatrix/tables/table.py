@@ -3,8 +3,9 @@
 A table is read column by column, or in blocks of rows with the same kinds and levels, so that it may be larger than
 memory; a selection of its rows is a table too.
 
-Numbers, booleans and dates are float64 with NaN for missing, so integers beyond 2^53 are rounded. Categories are int32
-codes into their levels, −1 for missing. Cost: 8 or 4 bytes per cell. Only text and ids are Python objects.
+Numbers, booleans and dates are float64 with NaN for missing, and a column with an integer that float64 does not hold is
+refused where it is used. Categories are int32 codes into their levels, −1 for missing. Cost: 8 or 4 bytes per cell.
+Only text and ids are Python objects.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class Column:
     `levels`: the sorted levels of a category; the two words of a boolean as they are in the data, for 0 and for 1.
     `reason` says why the column has its kind. `invalid` counts the cells that did not parse as the column's kind and
     became missing, and `first_invalid` is the first of them, as it is in the data. `format` is how numbers or dates are
-    written (`1.234,5`, `%d/%m/%Y`), to be passed on when another such table is read.
+    written (`1.234,5`, `%d/%m/%Y`), to be passed on when another such table is read. `rounded` is the first integer
+    that float64 does not hold, and its row.
     """
 
     name: str
@@ -52,6 +54,14 @@ class Column:
     invalid: int = 0
     first_invalid: str | None = None
     format: str = ""
+    rounded: tuple[str, int] | None = None
+
+    def require_exact(self) -> None:
+        """Raise a DataError if the column has an integer that float64 does not hold."""
+        if self.rounded is not None:
+            from separatrix.numerics import rounded_error  # noqa: PLC0415  # loads SciPy
+
+            raise rounded_error(f"column {self.name!r}", *self.rounded)
 
     @property
     def is_stored(self) -> bool:

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from separatrix.cli.main import app
 from separatrix.cli.reading import class_rows
+from separatrix.errors import DataError
 from separatrix.model.target import RowsRequest, split_rows
 from separatrix.tables.open import read_table
 from separatrix.tables.table import target_column
@@ -131,3 +132,34 @@ def test_whole_numbers_that_hardly_repeat_are_numbers(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("\n".join(["x,weight", *rows]), encoding="utf-8")
     told = CliRunner().invoke(app, ["fit", str(tmp_path / "t.csv"), "--target", "weight"]).stdout
     assert "'weight' has 10 different numbers, so it is taken as a number" in told
+
+
+@pytest.mark.parametrize("verb", ["fit", "check", "compare"])
+def test_an_empty_name_is_no_folder(verb: str) -> None:
+    result = CliRunner().invoke(app, [verb, "", "--target", "y"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: the name of the table is empty; give a path")
+    assert "the name of the file is empty" in CliRunner().invoke(app, ["summary", ""]).stderr
+
+
+def test_a_closed_standard_input_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(DataError, match="standard input is closed; pipe a table into it"):
+        read_table("-")
+
+
+def test_a_header_longer_than_the_sample_is_read_whole(tmp_path: Path) -> None:
+    names = [f"column_{k:0300d}" for k in range(1000)]
+    rows = [",".join(str(row * k % 7) for k in range(1000)) for row in range(40)]
+    (tmp_path / "wide.csv").write_text("\n".join([",".join(names), *rows]))
+    assert read_table(str(tmp_path / "wide.csv")).names == tuple(names)
+
+
+def test_a_first_line_that_may_be_a_row_is_named(tmp_path: Path) -> None:
+    words = [f"{['blue', 'green'][k % 2]},{['big', 'mid'][k % 2]},{['no', 'maybe'][k % 2]}" for k in range(30)]
+    (tmp_path / "words.csv").write_text("\n".join(["red,small,yes", *words]))
+    assert read_table(str(tmp_path / "words.csv")).notes == (
+        "line 1 is taken as the header: 'red', 'small', 'yes'; if it is a row, put names above it",
+    )
+    (tmp_path / "numbers.csv").write_text("\n".join(["size,y", *(f"{k},{'ab'[k % 2]}" for k in range(30))]))
+    assert read_table(str(tmp_path / "numbers.csv")).notes == ()

@@ -133,3 +133,27 @@ def test_before_a_fit_there_is_nothing_to_keep(problem: BaseException, monkeypat
     monkeypatch.setattr("separatrix.tables.open.open_table", interrupted)
     result = CliRunner().invoke(app, ["fit", "demo:students"])
     assert (result.exit_code, result.stderr) == (130, "interrupted\n")
+
+
+DURING_IMPORT = """
+import builtins, os, signal, sys
+plain = builtins.__import__
+def hindered(name, *rest, **options):
+    if name == "separatrix.model.train":
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            signal.pause()
+        except SystemExit:
+            raise ImportError("initialisation failed") from None
+    return plain(name, *rest, **options)
+builtins.__import__ = hindered
+from separatrix.cli.main import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_an_import_that_is_told_to_end_leaves_no_traceback() -> None:
+    command = [sys.executable, "-c", DURING_IMPORT, "fit", "demo:five-points"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGTERM, "", "")

@@ -35,7 +35,7 @@ def with_entry(value, row=3, column=1):
         (np.array([["a", "b"]] * 5), Y, "could not convert|not a number"),
         (np.array([["a", 1.0]] * 5, dtype=object), Y, "could not convert|not a number"),
         (X + 1j, Y, "Complex data not supported"),
-        (X, [1.0, np.nan, -1, -1, -1], "Input y contains NaN"),
+        (X, [1.0, np.nan, -1, -1, -1], "y has nan in row 1; drop the rows whose label"),
         (X, [0.1, 0.2, 0.3, 0.4, 0.55], "Unknown label type|continuous"),
         (X, [[1, 0]] * 5, "should be a 1d array|y has shape"),
     ],

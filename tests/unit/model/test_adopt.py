@@ -97,7 +97,7 @@ class Other:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (Other(), "a Other is no model; give what sx.train or sx.load_model returned, a fitted estimator"),
+        (Other(), "an object of type Other is no model; give what sx.train or sx.load_model returned, a fitted"),
         (sx.LinearSVM(), r"LinearSVM is not fitted; call its fit\(X, y\) first"),
         (sx.OneVsRest(sx.LinearSVM()), "OneVsRest is not fitted"),
     ],

@@ -158,6 +158,8 @@ def test_format_1_keeps_loading() -> None:
         (("encoding", "sparse"), "no", 'encoding.sparse is "no"; true or false is needed'),
         (("data",), [], "data is a list; an object is needed"),
         (("data", "columns"), [{"name": "a", "kind": "b"}], 'data.columns[0].kind is "b"'),
+        (("data", "columns"), [{"name": "a", "kind": "date", "format": "%d/%b'%Y"}], "data.columns[0]: format is"),
+        (("data", "target"), {"name": "a", "kind": "number", "format": "'; DROP TABLE t; --"}, "data.target: format"),
         (("certificate",), 3, "certificate is 3; an object is needed"),
         (("certificate", "kind"), 3, "certificate.kind is 3; text is needed"),
         (("certificate", "claim"), 3, "certificate.claim is 3; text is needed"),
@@ -192,7 +194,7 @@ def test_altered_files_are_refused_with_the_place(
         ("[" * 100_000, "it nests deeper than 64 levels"),
         ("[" * 70 + "]" * 70, "it nests deeper than 64 levels"),
         ('{"a":' * 70 + "1" + "}" * 70, "it nests deeper than 64 levels"),
-        ("9" * 5000, "it is no JSON, or was cut short or altered"),
+        ("9" * 5000, "it has an integer of more than 4,300 digits"),
         (b"\xff\xfe\x00", "it is no JSON, or was cut short or altered"),
         (b"\x80\x04\x95cos\nsystem\n", "it is no JSON, or was cut short or altered"),
     ],
@@ -386,6 +388,6 @@ def test_json_values_make_the_model_again(model: Model) -> None:
 
 
 def test_what_is_no_model_is_refused_by_its_name(tmp_path) -> None:
-    with pytest.raises(OptionError, match="a dict is no model; give what"):
+    with pytest.raises(OptionError, match="an object of type dict is no model; give what"):
         save_model({}, tmp_path / "m.json")
     assert not list(tmp_path.iterdir())

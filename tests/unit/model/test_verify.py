@@ -130,9 +130,13 @@ def test_every_part_is_checked_and_named(model: Any, scheme: str, parts: list[st
 # Chunks
 
 
-def test_a_chunk_without_a_class_is_certified_and_says_which() -> None:
-    classes = ["setosa", "versicolor", "virginica"]
-    model = sx.Perceptron().partial_fit(IRIS[:50], NAMES[:50], classes=classes)
+@pytest.mark.parametrize(
+    "model",
+    [sx.Perceptron(), sx.LogisticRegression(strength=0.1, solver="stochastic", multiclass="one_vs_rest")],
+    ids=["perceptron", "logistic"],
+)
+def test_a_chunk_without_a_class_is_certified_and_says_which(model: Any) -> None:
+    model.partial_fit(IRIS[:50], NAMES[:50], classes=["setosa", "versicolor", "virginica"])
     assert model.certificate_.data.counts == (50, 0, 0)
     assert "no row has the label 'versicolor'" in model.certificate_.claim
     assert sx.verify(model, IRIS[:50], NAMES[:50])

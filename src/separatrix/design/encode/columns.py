@@ -70,6 +70,7 @@ class NumberEncoding(FilledEncoding):
     decision: str
 
     def read(self, column: Column) -> Cells:
+        column.require_exact()
         return _finite_cells(column) if column.kind in {"number", "boolean"} else _by_word(column, _number)
 
 

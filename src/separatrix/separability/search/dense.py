@@ -34,13 +34,15 @@ from separatrix.design.build import make_design
 from separatrix.losses.margin import Logistic
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
-from separatrix.separability.search.multipliers import separate_rational, sparse_multipliers, without_relations
-from separatrix.separability.search.relations import (
+from separatrix.separability.search.proof import (
     Whitened,
     column_differences,
     find_relations,
     original_weights,
+    separate_rational,
+    sparse_multipliers,
     whiten,
+    without_relations,
 )
 from separatrix.solvers.newton import Newton
 

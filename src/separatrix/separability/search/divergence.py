@@ -23,7 +23,7 @@ from separatrix.certificates.overlap import dense_relation
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.design.base import one_blas_thread
 from separatrix.separability.search.dense import LEAST_RAYS, sample_size
-from separatrix.separability.search.relations import find_relations, solve_rationals, whiten
+from separatrix.separability.search.proof import find_relations, solve_rationals, whiten
 from separatrix.separability.search.search import Separation, violating_rays
 
 MOST_COLUMNS = 1200  # for which the span is computed

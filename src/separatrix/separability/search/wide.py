@@ -94,6 +94,8 @@ def separation_from_fit(
 ) -> WideSeparation:
     """Do as `separate_wide`, by a logistic or softmax fit: slower, but it also converges on similar columns."""
     others = np.setdiff1d(places, wide.equal.places(rays), assume_unique=True)
+    if not len(others):
+        return wide
     coef = _fit(rays, rays.rows_of(others), SEPARATION_PASSES, watch)
     scores = np.column_stack([np.zeros(len(coef)), coef]) if rays.classes == 2 else coef
     scores = np.pad(scores, ((0, 0), (0, rays.classes - scores.shape[1])))  # classes without a fitted row

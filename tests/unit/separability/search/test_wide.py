@@ -19,8 +19,7 @@ from separatrix.certificates.overlap import OverlapProof, exact_residual
 from separatrix.certificates.rays import Rays
 from separatrix.design.build import make_design
 from separatrix.separability.search import search
-from separatrix.separability.search.multipliers import sparse_multipliers
-from separatrix.separability.search.relations import find_relations, whiten
+from separatrix.separability.search.proof import find_relations, sparse_multipliers, whiten
 from separatrix.separability.search.wide import equal_rows, equalise_scores, passive_aggressive
 
 
@@ -129,10 +128,11 @@ def test_two_classes_that_cancel_show_that_not_all_can_be_separated(all_wide):
     assert certificate_from_dict(json.loads(certificate.to_json())) == certificate
 
 
-def basis_alone(proof):
-    """Return a proof of only its basis, whose rays are independent and do not cancel."""
-    rank = len(proof.columns)
-    return replace(proof, places=proof.places[:rank], multipliers=proof.multipliers[:rank])
+def basis_alone(proof: OverlapProof) -> OverlapProof:
+    """Return a proof with the rows of its basis only, which are independent and cannot cancel."""
+    rho = len(proof.columns)
+    assert rho < len(proof.places)
+    return replace(proof, places=proof.places[:rho], multipliers=proof.multipliers[:rho])
 
 
 @pytest.mark.parametrize(
@@ -199,13 +199,16 @@ def test_the_wide_way_never_contradicts_the_other(seed, classes, intercept):
         assert found.n_overlap <= known.n_left <= found.n_left
 
 
-def test_a_class_whose_rows_all_equal_rows_of_others_is_no_error(monkeypatch):
-    rng = np.random.default_rng(3667)
+@pytest.mark.parametrize(
+    ("seed", "classes", "verdicts"), [(3667, 3, {"quasi", "undecided"}), (4003, 2, {"overlap", "undecided"})]
+)
+def test_rows_that_all_equal_rows_of_other_classes_are_no_error(monkeypatch, seed, classes, verdicts):
+    rng = np.random.default_rng(seed)
     n, p = int(rng.integers(4, 16)), int(rng.integers(2, 9))
-    X, y = rng.integers(-1, 3, (n, p)).astype(float), rng.integers(0, 3, n)
+    X, y = rng.integers(-1, 3, (n, p)).astype(float), rng.integers(0, classes, n)
     monkeypatch.setattr(search, "DENSE_ENTRIES", 0)
     certificate = sx.check_separability(X, y, fit_intercept=False)
-    assert certificate.verdict in {"quasi", "undecided"}
+    assert certificate.verdict in verdicts
     outcome = "nothing claimed" if certificate.verdict == "undecided" else "proved"
     assert certificate.verify(X, y).outcome == outcome
 
