@@ -47,6 +47,8 @@ from oracles import (
     widest_margin,
 )
 
+pytestmark = pytest.mark.slow
+
 SQUARE = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 AND, OR, XOR = np.array([-1, -1, -1, 1]), np.array([-1, 1, 1, 1]), np.array([-1, 1, 1, -1])
 HERE = Path(__file__).parent

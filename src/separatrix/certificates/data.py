@@ -110,7 +110,7 @@ class Data:
             raise ValueError("no row counts")
         if not self.weights and self.class_weights is None and sum(self.counts) != self.rows:
             raise ValueError(f"counts add up to {sum(self.counts)}, of {self.rows} rows without weights")
-        if self.class_weights is not None and (len(self.class_weights) != n_labels or self.task == "rest"):
+        if self.class_weights is not None and (len(self.class_weights) != n_labels or self.task in {"numbers", "rest"}):
             raise ValueError(f"{len(self.class_weights)} class weights do not fit {n_labels} labels")
         if self.columns is not None and len(self.columns) != self.width:
             raise ValueError(f"{len(self.columns)} columns are named, of {self.width}")

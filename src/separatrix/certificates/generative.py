@@ -111,7 +111,7 @@ class GenerativeCertificate(Certificate):
     intercept: Annotated[Floats, Shape("scores")]
 
     def __post_init__(self) -> None:
-        self.data.require_labels("two", "several")
+        self.data.require_labels("two", "several", "rest")
         scores = 1 if self.data.n_classes == 2 else self.data.n_classes
         shape = scores, self.data.n_scores - 1
         if not self.data.intercept or self.coef.shape != shape:

@@ -166,6 +166,8 @@ class RunCertificate(Certificate):
     def __post_init__(self) -> None:
         if self.data.task not in {"two", "rest"} or len(self.coef) != self._size:
             raise ValueError(f"{len(self.coef)} weights of two classes are given; {self._size} are needed")
+        if self.separator is not None and len(self.separator) != self._size:
+            raise ValueError(f"the separator has {len(self.separator)} numbers; {self._size} are needed")
         known = {self.margin is None, self.separator is None}
         if len(known) > 1 or (self.bound is not None and self.margin is None):
             raise ValueError("margin, separator and bound do not go together")
@@ -188,11 +190,12 @@ class RunCertificate(Certificate):
     def claim(self) -> str:
         made = "a run" if self.updates is None else counted(self.updates, "update")
         end = "; no row is a mistake at its last weights" if self.converged else ""
-        run = f"{made} {self._where}{end}{self.data.absent}"
+        after = f" after {counted(self.earlier, 'earlier update')}" if self.earlier else ""
+        run = f"{made}{after} {self._where}{end}{self.data.absent}"
         if self.margin is None:
             return f"{run}; no separator is known, so there is no bound"
         if self.bound is None:
-            return f"{run}; a separator of margin γ = {self.margin:.6g} is too narrow for a bound with rounding"
+            return f"{run}; a separator of margin γ = {self.margin:.6g} is known, and no bound is claimed"
         formula = "(R/γ)² = " if self.is_textbook else ""
         return f"{run}; a separator of margin γ = {self.margin:.6g} allows at most {formula}{self.bound:.6g} updates"
 
@@ -367,8 +370,9 @@ class _LinearRun:
             chosen = run.history[first : first + REPLAY_ROWS]
             for k, (row, x) in enumerate(zip(chosen.tolist(), self.design.take(chosen), strict=True), start=first + 1):
                 score = float(signs[row] * (x @ weights))
-                error = float(np.abs(x) @ (terms * np.abs(weights) + gamma(k + 4) * sizes))
-                _require_mistake(run.rule, score, error, float(signs[row]), k, self.number(row))
+                if not -math.inf < score < run.rule.margin:  # a mistake without doubt needs no bound on its rounding
+                    error = float(np.abs(x) @ (terms * np.abs(weights) + gamma(k + 4) * sizes))
+                    _require_mistake(run.rule, score, error, float(signs[row]), k, self.number(row))
                 factor = run.rule.rate * float(signs[row])
                 change = (factor / (run.earlier + k) if run.rule.inverse else factor) * x
                 yield Update(1, run.rule.rate_of(run.earlier + k), change)

@@ -115,7 +115,7 @@ class OptimalityCertificate(DualityGap, Certificate):
             l1_ratio=problem.penalty.options["l1_ratio"],
             coef=coef,
             primal=bound.primal,
-            dual=max(bound.dual, 0.0),
+            dual=min(max(bound.dual, 0.0), bound.primal),
             scale=bound.scale,
             dual_rows=rows,
             dual_values=None if dual is None or rows is None else dual[rows],
@@ -150,7 +150,8 @@ class OptimalityCertificate(DualityGap, Certificate):
         same = math.isclose(bound.primal, self.primal, rel_tol=SLACK, abs_tol=SLACK * bound.scale)
         yield Check("objective", same, f"measured {bound.primal:.17g}, claimed {self.primal:.17g}")
         holds = bound.dual >= self.dual - SLACK * max(bound.primal, bound.scale)
-        yield Check("bound", holds, f"no value is below {bound.dual:.17g}, claimed {self.dual:.17g}")
+        lower = min(bound.dual, bound.primal)
+        yield Check("bound", holds, f"no value is below {lower:.17g}, claimed {self.dual:.17g}")
         holds = self.scale <= bound.scale * (1.0 + SLACK)
         yield Check("scale", holds, f"gaps are relative to {bound.scale:.6g} at least, claimed {self.scale:.6g}")
 

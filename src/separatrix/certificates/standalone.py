@@ -154,7 +154,11 @@ def _check_data(data: dict[str, Any]) -> None:
 
 def _number(text: str) -> Fraction:
     """Return a cell as the float64 that it is; integers that float64 does not hold are refused."""
-    _require("_" not in text and math.isfinite(float(text)), f"{text[:40]!r} is no finite number")
+    try:
+        finite = "_" not in text and math.isfinite(float(text))
+    except ValueError:
+        raise UncheckedError(f"the cell {text[:40]!r}, which is no number") from None
+    _require(finite, f"{text[:40]!r} is no finite number")
     value = Fraction(float(text))
     digits = text.strip().lstrip("+-")
     _require(not digits.isdigit() or abs(value) == int(digits), f"float64 does not hold {text[:40]}")
@@ -185,7 +189,8 @@ class LabelledRows:
         others = [name for name in header if name not in (target, weight)]
         names = data["columns"] or others
         fits = target in header and set(names) <= set(others) and len(names) == data["width"]
-        _require(fits and len(set(header)) == len(header), f"the table has columns {header}, not {names}")
+        if not fits or len(set(header)) != len(header):
+            raise UncheckedError(f"the table has columns {header}, not {names} as numbers")
         _require(data["weights"] == (weight is not None), "sample weights are given, or missing, unlike in the fit")
         _require(len(lines) == data["rows"], f"{len(lines)} rows, where the certificate is of {data['rows']}")
         places = [header.index(name) for name in names]

@@ -97,7 +97,7 @@ def read_certificates(path: str, data: Mapping[str, Any]) -> tuple[Certificate, 
     """Return the certificates in a file: one, a model, or the output of fit or check --json."""
     holder = data.get("result", data) if "certificate" not in data else data
     keys = CERTIFICATE_KEYS if isinstance(holder, Mapping) else ()
-    contents = [data] if "kind" in data else [holder[key] for key in keys if key in holder]
+    contents = [data] if "kind" in data else [holder[key] for key in keys if holder.get(key) is not None]
     if not contents:
         raise CertificateError(
             f"{path} has no certificate: give a file of `separatrix fit --out` or `separatrix check --out`"

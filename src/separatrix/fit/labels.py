@@ -18,6 +18,7 @@ LABEL_TYPES: dict[str, tuple[type, ...]] = {
     "numbers": (int, float, np.number),
     "text": (str,),
 }
+LABELS = tuple(kind for kinds in LABEL_TYPES.values() for kind in kinds)
 MISSING_TYPES = {"NoneType", "NAType", "NaTType"}  # the latter of pandas
 
 
@@ -46,6 +47,8 @@ def known_labels(y: Any, rows: int | None = None, used: Bools | None = None) -> 
         raise DataError(f"y has shape {labels.shape}; give one label per row")
     if rows is not None and len(labels) != rows:
         raise DataError(f"X has {rows} rows and y has {len(labels)} labels; give one label per row")
+    if labels.dtype.kind in "mMSV" or (labels.dtype == object and not isinstance(labels[0], LABELS)):
+        raise DataError(f"y has {labels[0]!r} in row 0; give labels as text, numbers or booleans, as y.astype(str)")
     if labels.dtype.kind == "f":
         unknown = np.flatnonzero(~np.isfinite(labels) & (True if used is None else used))
         if len(unknown):

@@ -27,7 +27,7 @@ import numpy as np
 import scipy.special
 
 from separatrix.arrays import Floats
-from separatrix.certificates.bias_reduction import BiasReductionCertificate, jeffreys_point
+from separatrix.certificates.bias_reduction import BiasReductionCertificate, jeffreys_point, stated_distance
 from separatrix.certificates.data import data_of
 from separatrix.errors import DataError, OptionError, SeparationError, counted
 from separatrix.fit.result import FitResult, Status, Trace
@@ -243,7 +243,7 @@ def fit_firth(problem: Problem, labels: tuple[Any, Any], *, level: float = 0.95)
         coef=coef,
         loglik=point.loglik,
         penalised=point.penalised,
-        distance=point.distance,
+        distance=stated_distance(point),
     )
     converged = point.distance <= max(DECREMENT_TOLERANCE, 1e-14 * abs(point.penalised))
     outcome = "converged" if converged else "stopped before it was done"

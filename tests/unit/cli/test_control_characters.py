@@ -70,7 +70,9 @@ def test_a_claim_of_a_model_file_cannot_repaint(folder: Path) -> None:
     content["certificate"]["claim"] = "optimal\x1b[1A\x1b[2K\nFORGED"
     content["message"] = content["status"] = "\x1b[1A\nFORGED"
     (folder / "forged.json").write_text(json.dumps(content))
-    assert "optimal\\x1b[1A" in run("summary", folder / "forged.json")
+    shown = run("summary", folder / "forged.json")
+    assert "does not follow from the statement" in shown
+    assert "\\x1b[1A" in shown
 
 
 def test_errors_name_files_and_columns_escaped(folder: Path) -> None:

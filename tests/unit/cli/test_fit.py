@@ -132,7 +132,7 @@ def test_the_seed_decides_which_rows_are_kept_apart(houses: str) -> None:
     assert apart("1") != apart("2")
 
 
-@pytest.mark.parametrize("model", ["logistic", "svm", "lms", "generative"])
+@pytest.mark.parametrize("model", ["logistic", "svm", pytest.param("lms", marks=pytest.mark.slow), "generative"])
 def test_each_classifier_keeps_its_verdict_and_accuracy(model: str) -> None:
     found = content("fit", "demo:iris", "--model", model)
     assert (found["estimator"], found["classes"]) == (model, ["setosa", "versicolor", "virginica"])

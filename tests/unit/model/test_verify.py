@@ -37,6 +37,9 @@ WITHOUT_CLASS_WEIGHTS: dict[str, Callable[..., Any]] = {
 }
 
 
+SOME_SLOW = [pytest.param(name, marks=pytest.mark.slow) if name == "lms" else name for name in WITHOUT_CLASS_WEIGHTS]
+
+
 def in_file(certificate: Any) -> Any:
     """Return the certificate as it comes back from a file."""
     return sx.certificate_from_dict(json.loads(certificate.to_json()))
@@ -44,7 +47,7 @@ def in_file(certificate: Any) -> Any:
 
 @pytest.mark.parametrize("rows", [TWO, THREE], ids=["two classes", "three classes"])
 @pytest.mark.parametrize("weights", [WEIGHTS, SOME], ids=["weights", "some 0"])
-@pytest.mark.parametrize("name", [*WEIGHTED, *WITHOUT_CLASS_WEIGHTS])
+@pytest.mark.parametrize("name", [*WEIGHTED, *SOME_SLOW])
 @pytest.mark.filterwarnings("ignore::separatrix.errors.ConvergenceWarning")  # of lms
 def test_fits_with_sample_weights_are_proved_with_these_only(name: str, weights: Any, rows: Any) -> None:
     A, b, own = X[rows], NAMES[rows], weights[rows]
@@ -173,7 +176,7 @@ def test_columns_are_matched_by_their_names(name: str) -> None:
     assert "X has the columns ['a', 'b', 'z', 'd']; the certificate is of ['a', 'b', 'c', 'd']" in str(renamed)
 
 
-@pytest.mark.parametrize("model", ["logistic", "svm", "perceptron", "kernel_svm"])
+@pytest.mark.parametrize("model", ["logistic", "svm", pytest.param("perceptron", marks=pytest.mark.slow), "kernel_svm"])
 def test_columns_of_a_table_may_be_in_another_order(model: str) -> None:
     frame = pd.DataFrame(IRIS, columns=list("abcd")).assign(species=NAMES)
     trained = sx.train(frame, "species", model=model)

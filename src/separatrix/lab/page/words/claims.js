@@ -61,7 +61,7 @@ export function mistakesClaim(data, statement, start) {
   const run = `${counted(updates, "update")} on rows within radius ${general(radius, 6)}${end}${absent(data)}`;
   if (margin === null) return `${run}; no separator is known, so there is no bound`;
   const separator = `${run}; a separator of margin γ = ${general(margin, 6)}`;
-  if (bound === null) return `${separator} is too narrow for a bound with rounding`;
+  if (bound === null) return `${separator} is known, and no bound is claimed`;
   const formula = isTextbook(statement, start) ? "(R/γ)² = " : "";
   return `${separator} allows at most ${formula}${general(bound, 6)} updates`;
 }
