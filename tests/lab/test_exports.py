@@ -135,6 +135,7 @@ def test_labels_of_every_kind_are_those_of_the_table(exported: Any, tmp_path: Pa
             assert done.exit_code == 0, (named, done.output)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_code_runs_and_gives_the_same_weights(
     exported: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -238,6 +238,7 @@ def test_blanks_and_words_for_missing_are_cleaned_alike(rows: list[dict[str, Any
     equal(by_python(model, table), model, table)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(rows=dirty_rows(), seed=st.integers(0, 99))
 def test_a_file_is_read_as_its_cells_are(tmp_path_factory: Any, rows: list[dict[str, Any]], seed: int) -> None:

@@ -92,6 +92,7 @@ def test_the_verdict_is_that_of_a_rational_program(data, intercept):
     second_opinion(certificate.to_dict(), X, y)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(labelled_rows(), st.randoms(use_true_random=False))
 def test_units_order_and_reflection_change_nothing(data, chance):

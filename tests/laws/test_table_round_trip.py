@@ -33,6 +33,7 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[list[object]]]:
     return names, columns
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     table=tables(),

@@ -214,11 +214,9 @@ class KernelCertificate(Certificate):
         most = f"none has more than {self.upper:.6g}"
         if self.lower > 0.0:
             return f"{space}: {len(self.rows)} rows make a function that separates by {self.lower:.6g}; {most}"
-        return f"{space}: no function was found that separates the classes; {most}"
+        return f"{space}: no function has a margin above {self.upper:.6g}"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
-        if self.verdict == "undecided":
-            return
         lower, upper, radius = self._bounds(KernelSpace.of(rows), rows.signs)
         yield Check("lower", self.lower <= lower, f"found {lower:.10g}, claimed {self.lower:.10g}")
         yield Check("upper", upper <= self.upper, f"found {upper:.10g}, claimed {self.upper:.10g}")

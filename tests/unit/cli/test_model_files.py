@@ -393,6 +393,7 @@ def test_a_proof_of_no_coefficients_does_not_cover_them(shop: tuple[str, str]) -
     assert note in words(result)
 
 
+@pytest.mark.slow
 def test_of_classes_whose_runs_converged_the_coefficients_are_checked(tmp_path: Path) -> None:
     model = str(tmp_path / "model.json")
     assert run("fit", "demo:iris", "--model", "perceptron", "--out", model).exit_code == 0

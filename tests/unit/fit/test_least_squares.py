@@ -231,6 +231,7 @@ def test_targets_that_are_no_numbers_fail_in_words(rows, y, targets, words) -> N
     assert words in str(verified)
 
 
+@pytest.mark.slow
 def test_many_dummies_need_no_factorisation() -> None:
     codes = np.arange(6000) % 200
     dummies = sp.csr_array((np.ones(6000), (np.arange(6000), codes)), shape=(6000, 200))[:, 1:]

@@ -306,6 +306,7 @@ def test_a_digit_changed_is_told_and_a_file_without_a_checksum_is_taken(text: st
         load_model(path)
 
 
+@pytest.mark.slow
 def test_a_thousand_corruptions_without_a_checksum_load_or_are_refused_by_name(text: str, tmp_path: Path) -> None:
     data = json.loads(text)
     del data["checksum"]

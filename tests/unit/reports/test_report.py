@@ -343,6 +343,7 @@ def test_large_tables_are_thinned_and_the_page_says_so(tmp_path):
     assert "3,000 of 60,000 training rows are drawn" in Page(path.read_text(encoding="utf-8")).text["quality"]
 
 
+@pytest.mark.slow
 def test_many_coefficients_are_capped_and_the_page_says_so():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2500))
