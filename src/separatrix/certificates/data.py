@@ -45,7 +45,7 @@ from separatrix.design.kernels import AnyKernel, Precomputed
 from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import AnyMap, FeatureMap
 from separatrix.errors import DataError, counted
-from separatrix.numerics import refuse_masked
+from separatrix.numerics import as_objects, first_rounded, refuse_masked, rounded_error
 
 Label = str | int | float | bool
 Task = Literal["numbers", "two", "several", "rest"]
@@ -371,10 +371,8 @@ def finite_numbers(name: str, values: Any, rows: int) -> Floats:
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
         raise DataError(f"{name} has {numbers[wrong[0]]:g} in row {wrong[0]}; give the numbers of the fit")
-    exact = given.tolist() if given.dtype.kind in "iuO" else []
-    for row in np.flatnonzero(np.abs(numbers) >= MAX_WHOLE).tolist() if exact else ():
-        if isinstance(exact[row], int) and exact[row] != float(numbers[row]):
-            raise DataError(f"{name} has {exact[row]} in row {row}, which float64 does not hold")
+    if (place := first_rounded(values, numbers)) is not None:
+        raise rounded_error(name, as_objects(values)[place], place[0])
     return numbers
 
 

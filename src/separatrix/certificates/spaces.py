@@ -11,8 +11,8 @@ The floats of a kernel differ from k(a, b) by at most ε (k(a, a) k(b, b))^½, w
 A combination Σ aⱼ k(xⱼ, ·) of m rows has scores that err by (ε + γ of m + 2) kᵢᵢ^½ Σ|aⱼ| kⱼⱼ^½ in row i. A matrix that
 is the data must be an inner product: a Cholesky factorisation of K + δI that ends proves that K + δ′I is positive
 semidefinite, δ′ = δ + γ / (1 − γ) trace, γ of n + 1; statements are then about K + δ′I, δ′ at most 1e-8 of the largest
-entry on the diagonal, and say so. Cost: n³/3 for such a matrix,
-and the kernel of every row with each row of a combination.
+entry on the diagonal, and say so. Cost: n³/3 for such a matrix, and the kernel of every row with each row of a
+combination.
 """
 
 from __future__ import annotations
@@ -42,12 +42,9 @@ LARGEST_SHIFT = 1e-8  # of the largest diagonal entry: a matrix that needs more 
 
 def kernel_words(kernel: Kernel) -> str:
     """Return the kernel that statements are about, in words."""
-    shift = (
-        ""
-        if isinstance(kernel, Linear | PolynomialKernel | RBF)
-        else f" (its diagonal raised by up to {LARGEST_SHIFT:g})"
-    )
-    return f"the {kernel.name} kernel{shift}"
+    if isinstance(kernel, Linear | PolynomialKernel | RBF):
+        return f"the {kernel.name} kernel"
+    return f"the {kernel.name} kernel (its diagonal raised by up to {LARGEST_SHIFT:g})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,11 +142,9 @@ class KernelSpace:
 
     def among(self, rows: Ints) -> Floats:
         """Return the kernel of some rows with each other."""
-        return (
-            replace(self, X=self.X[rows]).columns(np.arange(len(rows)))
-            if not self.is_data
-            else self.columns(rows)[rows]
-        )
+        if self.is_data:
+            return self.columns(rows)[rows]
+        return replace(self, X=self.X[rows]).columns(np.arange(len(rows)))
 
     def scores(self, rows: Ints, coef: Floats) -> tuple[Floats, Floats]:
         """Return Σ aⱼ k(xᵢ, xⱼ) of every row i for coefficients of some rows j, and bounds on the rounding errors."""
