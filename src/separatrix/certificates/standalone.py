@@ -8,25 +8,32 @@ finds columns by their names or, if the certificate has none, by their order, an
 why) or 2 (it cannot be checked here: why).
 """
 
+from __future__ import annotations
+
 import csv
 import json
 import math
 import re
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, NamedTuple
 
+Number = Decimal | Fraction | int
 Vector = list[Fraction]
+Group = dict[str, Any]  # statement or witness
+Result = tuple[str, str]  # verdict and claim
 PRIME = 2**61 - 1
 MAX_NODES, MAX_RANK, MAX_BITS, MAX_NUMBER = 50_000, 60, 2**18, 1e150
 MAX_ENTRIES, MAX_CURVATURES = 2_000_000, 1_000_000
 MAX_KERNEL, MAX_DEGREE, MAX_UPDATES, MAX_STEPS = 100_000, 1000, 2**40, 60
 UNIT = Fraction(1, 2**53)
 OPTIMAL, SMALLEST, CLOSE = 1e-6, Fraction(1e-8), Fraction(1e-8)  # by definition
-ZERO, NEAR, FINEST, SLACK = Decimal(0), Decimal("1e-20"), Decimal("1e-90"), Decimal("1e-12")
+ZERO, NEAR, FINEST, DAMPING = Decimal(0), Decimal("1e-20"), Decimal("1e-80"), Decimal("1e-15")
+SLACK = Decimal("1e-12")
 DOWN, UP, NEAREST = (
     Context(prec=50, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
     for rounding in (ROUND_FLOOR, ROUND_CEILING, ROUND_HALF_EVEN)
@@ -83,13 +90,13 @@ def _require(holds: bool, message: str) -> None:
 # Reading
 
 
-def _object(value: Any, keys: str, what: str) -> dict[str, Any]:
+def _object(value: Any, keys: str, what: str) -> Group:
     _require(isinstance(value, dict), f"{what} is no object")
     _require(sorted(value) == sorted(keys.split()), f"{what} has the keys {sorted(value)}, not {sorted(keys.split())}")
     return dict(value)
 
 
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _pairs(pairs: list[tuple[str, Any]]) -> Group:
     _require(len(dict(pairs)) == len(pairs), "a key is given twice")
     return dict(pairs)
 
@@ -158,7 +165,7 @@ def _kind_of(label: Any) -> str:
     return "" if type(label) is float and not math.isfinite(label) else kinds.get(type(label), "")
 
 
-def _check_data(data: dict[str, Any]) -> None:
+def _check_data(data: Group) -> None:
     """Refuse data that contradict themselves, and those that this verifier does not know."""
     n, width, labels, task = _whole(data["rows"]), _whole(data["width"]), _list(data["labels"]), data["task"]
     _require(all(type(data[key]) is bool for key in ("intercept", "weights")), "intercept and weights are no booleans")
@@ -190,8 +197,8 @@ def _check_data(data: dict[str, Any]) -> None:
 
 def _check_kernel(kernel: Any) -> None:
     name = kernel.get("name") if isinstance(kernel, dict) else None
-    _require(isinstance(name, str) and name in KERNELS, f"{name!r:.40} is no kernel")
-    _object(kernel, f"name {KERNELS[name]}", "kernel")
+    _require(name in [*KERNELS], f"{name!r:.40} is no kernel")
+    _object(kernel, f"name {KERNELS[str(name)]}", "kernel")
     if name in ("precomputed", "sigmoid"):
         raise UncheckedError(f"{name} kernels, whose matrix of floats is the data")
     degree = kernel.get("degree", 1)
@@ -239,7 +246,7 @@ class LabelledRows:
     or signs ±1, `weights` the sample weights times the class weights, `numbers` the places in the table.
     """
 
-    def __init__(self, path: str, options: dict[str, str], data: dict[str, Any]) -> None:
+    def __init__(self, path: str, options: dict[str, str], data: Group) -> None:
         target, weight = options["--target"], options.get("--weight")
         with open(path, encoding="utf-8-sig", newline="") as file:
             header, *lines = [line for line in csv.reader(file) if line]
@@ -279,7 +286,7 @@ class LabelledRows:
         codes = {"rest": range(1, -1, -1), "numbers": range(1)}.get(self.data["task"], range(len(self.data["labels"])))
         return [self.codes.count(code) for code in codes]
 
-    def part(self, chosen: list[int], codes: list[int], labels: list[Any]) -> "LabelledRows":
+    def part(self, chosen: list[int], codes: list[int], labels: list[Any]) -> LabelledRows:
         """Return some of the rows with other codes."""
         part = object.__new__(LabelledRows)
         task = "two" if len(labels) == 2 else "rest"
@@ -295,7 +302,7 @@ class LabelledRows:
     @property
     def classes(self) -> int:
         """The number of classes, of which the rest is one."""
-        return len(self.data["labels"]) + (self.data["task"] == "rest")
+        return len(self.data["labels"]) + int(self.data["task"] == "rest")
 
     @property
     def absent(self) -> str:
@@ -405,7 +412,7 @@ def _check_divergence(value: Any, proof: Any, rays: dict[int, Vector], width: in
         _require(follows, f"the sign of column {column} does not follow")
 
 
-def _check_separability(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_separability(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     rows.require_labels("two", "several", "rest")
     _require(type(statement["undecided"]) is bool, "undecided is no boolean")
     if _list(witness["clashes"]) or witness["widest"] is not None or statement["undecided"]:
@@ -452,7 +459,7 @@ def _separability_claim(verdict: str, labels: list[Any], classes: int, n_left: i
 # Margin and fewest mistakes
 
 
-def _check_margin(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_margin(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     rows.require_labels("two", "rest")
     signed, intercept = rows.signed, int(rows.data["intercept"])
     lower, upper = _float(statement["lower"], 0.0), _float(statement["upper"], 0.0)
@@ -476,7 +483,7 @@ def _check_margin(statement: dict[str, Any], witness: dict[str, Any], rows: Labe
     return "widest margin" if gap <= 1e-6 else "separable", claim
 
 
-def _check_zero_one(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_zero_one(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     rows.require_labels("two", "rest")
     signed, upper, lower = rows.signed, _whole(statement["upper"]), _whole(statement["lower"])
     coef = _floats(witness["coef"], len(signed[0]))
@@ -547,7 +554,7 @@ class Interval:
         self.low, self.high = low, high
 
     @classmethod
-    def of(cls, value: Any) -> "Interval":
+    def of(cls, value: Interval | Number) -> Interval:
         """Return the interval of an exact number."""
         if isinstance(value, Interval):
             return value
@@ -556,70 +563,74 @@ class Interval:
         ratio = Decimal(value.numerator), Decimal(value.denominator)
         return cls(DOWN.divide(*ratio), UP.divide(*ratio))
 
-    def __add__(self, other: Any) -> "Interval":
-        other = Interval.of(other)
-        return Interval(DOWN.add(self.low, other.low), UP.add(self.high, other.high))
+    def __add__(self, other: Interval | Number) -> Interval:
+        own = Interval.of(other)
+        return Interval(DOWN.add(self.low, own.low), UP.add(self.high, own.high))
 
-    def __neg__(self) -> "Interval":
+    def __radd__(self, other: Interval | Number) -> Interval:
+        return self + other
+
+    def __neg__(self) -> Interval:
         return Interval(self.high.copy_negate(), self.low.copy_negate())
 
-    def __sub__(self, other: Any) -> "Interval":
+    def __sub__(self, other: Interval | Number) -> Interval:
         return self + -Interval.of(other)
 
-    def __rsub__(self, other: Any) -> "Interval":
+    def __rsub__(self, other: Interval | Number) -> Interval:
         return -self + other
 
-    def __mul__(self, other: Any) -> "Interval":
-        other = Interval.of(other)
+    def __mul__(self, other: Interval | Number) -> Interval:
+        own = Interval.of(other)
         if self.high.is_signed():
-            return -(-self * other)
-        if other.high.is_signed():
-            return -(self * -other)
-        if not (self.low.is_signed() or other.low.is_signed()):
-            return Interval(DOWN.multiply(self.low, other.low), UP.multiply(self.high, other.high))
-        pairs = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
+            return -(-self * own)
+        if own.high.is_signed():
+            return -(self * -own)
+        if not (self.low.is_signed() or own.low.is_signed()):
+            return Interval(DOWN.multiply(self.low, own.low), UP.multiply(self.high, own.high))
+        pairs = [(a, b) for a in (self.low, self.high) for b in (own.low, own.high)]
         return Interval(min(DOWN.multiply(*pair) for pair in pairs), max(UP.multiply(*pair) for pair in pairs))
 
-    __radd__, __rmul__ = __add__, __mul__
+    def __rmul__(self, other: Interval | Number) -> Interval:
+        return self * other
 
-    def __truediv__(self, other: Any) -> "Interval":
-        other = Interval.of(other)
-        if not other.low > 0:
+    def __truediv__(self, other: Interval | Number) -> Interval:
+        own = Interval.of(other)
+        if not own.low > 0:
             raise ArithmeticError("a divisor is not above 0")
-        return self * Interval(DOWN.divide(1, other.high), UP.divide(1, other.low))
+        return self * Interval(DOWN.divide(1, own.high), UP.divide(1, own.low))
 
-    def __rtruediv__(self, other: Any) -> "Interval":
+    def __rtruediv__(self, other: Interval | Number) -> Interval:
         return Interval.of(other) / self
 
-    def _applied(self, name: str) -> "Interval":  # an increasing function that decimal rounds to the nearest number
+    def _applied(self, name: str) -> Interval:  # an increasing function that decimal rounds to the nearest number
         low, high = getattr(DOWN, name)(self.low), getattr(UP, name)(self.high)
         return Interval(DOWN.next_minus(low), UP.next_plus(high))
 
-    def exp(self) -> "Interval":
+    def exp(self) -> Interval:
         return self._applied("exp").positive()
 
-    def ln(self) -> "Interval":
+    def ln(self) -> Interval:
         return self._applied("ln")
 
-    def log1p(self) -> "Interval":
+    def log1p(self) -> Interval:
         """Return ln(1 + x) for x from 0 on, which lies between x − x²/2 and x."""
         wide, near = (self + 1).ln(), self - self * self / 2
         return Interval(max(wide.low, near.low), min(wide.high, self.high))
 
-    def sqrt(self) -> "Interval":
+    def sqrt(self) -> Interval:
         return self.positive()._applied("sqrt").positive()
 
-    def positive(self) -> "Interval":
+    def positive(self) -> Interval:
         """Return the number, 0 if it is below 0."""
         return Interval(max(self.low, ZERO), max(self.high, ZERO))
 
-    def size(self) -> "Interval":
+    def size(self) -> Interval:
         """Return the absolute value."""
         if self.low.is_signed() and self.high > 0:
             return Interval(ZERO, max(self.low.copy_negate(), self.high))
         return -self if self.low.is_signed() else self
 
-    def square(self) -> "Interval":
+    def square(self) -> Interval:
         size = self.size()
         return size * size
 
@@ -735,7 +746,7 @@ class Objective:
         self.penalised = any(penalty) or width == self.intercept
 
     def expand(self, x: list[Interval], target: Any, point: Matrix, slack: Decimal = ZERO) -> Expansion:
-        """Return the expansion of the loss of a row; the squared hinge is curved where the margin falls short enough."""
+        """Return the expansion of the loss of a row; the squared hinge is curved where the margin lacks `slack`."""
         scores = [_product(x, block) for block in point]
         if self.by_class:
             scores = [NOTHING] * self.reference + scores
@@ -871,7 +882,7 @@ class Objective:
             step, part = [ZERO] * len(slopes), [[matrix[u][v] for v in moving] for u in moving]
             if self.softmax and not self.reference:  # a constant that is added to all classes changes no loss
                 part = [
-                    [x + (x * NEAR if u == v else NOTHING) for v, x in enumerate(row)] for u, row in enumerate(part)
+                    [x + (x * DAMPING if u == v else NOTHING) for v, x in enumerate(row)] for u, row in enumerate(part)
                 ]
             root = _root(part)
             if root is None:
@@ -898,7 +909,7 @@ class Objective:
         return slopes
 
     def balanced(self, slopes: Matrix) -> Matrix:
-        """Return slopes of which those of one sign are made smaller, so that with an intercept their mean is about 0."""
+        """Return slopes, with an intercept those of one sign made smaller so that their mean is about 0."""
         rows = [*zip(self.shares, slopes, strict=True)]
         sums = [_sum(share * (row[0] * sign).positive() for share, row in rows).middle for sign in (1, -1)]
         if not self.intercept or not min(sums):
@@ -906,7 +917,7 @@ class Objective:
         up, down = (Interval.of(min(sums) / own) for own in sums)
         return [[slope * (up if slope.high > 0 else down)] for (slope,) in slopes]
 
-    def conjugate(self, slopes: list[Interval], target: Any) -> Interval:
+    def conjugate(self, slopes: list[Interval], target: int) -> Interval:
         """Return a lower bound on −ℓ* at the slopes of a row."""
         if self.by_class:
             shares = [slope + 1 if k == target else slope for k, slope in enumerate(slopes)]
@@ -939,7 +950,7 @@ class Objective:
         return max(lower.low, ZERO)
 
     def intercept_bound(self, most: Interval) -> Interval | None:
-        """Return a bound on the intercept where the objective is at most `most`; of a softmax, half that of differences."""
+        """Return a bound on the intercept where the objective is at most `most`; of a softmax, half that of pairs."""
         rows, sizes = [x[self.intercept :] for x in self.X], NOTHING
         if self.quadratic[-1].high:
             lengths, sizes = [_norm(x) for x in rows], (2 * most / self.quadratic[-1]).sqrt()
@@ -959,7 +970,7 @@ class Objective:
     def bounds(self, point: Matrix, gauge: Interval, given: Matrix | None) -> Iterator[Bound]:
         """Yield bounds on the suboptimality of a point, whose objective is larger by `gauge`.
 
-        First by theorems at the point itself, then at a point nearer to the minimiser or, for the hinge, at a dual point.
+        First by the curvature there, then at a point nearer to the minimiser or, for the hinge, at a dual point.
         """
         primal = self.value(point) + gauge
         yield Bound(primal, primal.high, None)  # losses and penalties are not below 0
@@ -1006,7 +1017,7 @@ class Stated(NamedTuple):
     held: list[int]
 
     @classmethod
-    def of(cls, numbers: list[Any], statement: dict[str, Any], values: list[Vector], blocks: int | None) -> "Stated":
+    def of(cls, numbers: list[Any], statement: Group, values: list[Vector], blocks: int | None) -> Stated:
         """Read a statement."""
         primal, gap, relative_gap = (Interval.of(_float(number, 0.0)) for number in numbers)
         width = len(values[0])
@@ -1062,7 +1073,7 @@ def _shown(number: Fraction, digits: int) -> str:
     return f"{float(text):.{digits}g}"
 
 
-def _check_optimality(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_optimality(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     loss, softmax = statement["loss"], statement["loss"] == "softmax"
     tasks = {"squared": ("numbers", "two", "rest"), "softmax": ("two", "several")}
     _require(isinstance(loss, str) and loss in LOSSES, f"{loss!r:.40} is no loss")
@@ -1119,8 +1130,8 @@ def _dependence(stated: Stated, rows: LabelledRows) -> str:
     return "" if stated.radii is None else ", which no other coefficients reach"
 
 
-def _dual_point(witness: dict[str, Any], rows: LabelledRows, loss: str) -> Matrix | None:
-    """Return the slopes of a solver's dual point, which must be in the domain of the conjugate; None if there is none."""
+def _dual_point(witness: Group, rows: LabelledRows, loss: str) -> Matrix | None:
+    """Return a solver's dual point, which must be in the domain of the conjugate; None if there is none."""
     given = witness["dual_rows"], witness["dual_values"]
     _require((given[0] is None) == (given[1] is None), "the dual point has no rows, or no values")
     if given[0] is None:
@@ -1135,7 +1146,7 @@ def _dual_point(witness: dict[str, Any], rows: LabelledRows, loss: str) -> Matri
     return [[Interval.of(slopes.get(i, Fraction(0)))] for i in range(len(rows.codes))]
 
 
-def _check_likelihood(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_likelihood(_: Group, witness: Group, rows: LabelledRows) -> Result:
     inner, existence = _object(witness["optimality"], "statement witness", "optimality"), witness["existence"]
     own = _object(inner["statement"], FIELDS["optimality"][0], "statement")
     _require(own["loss"] in ("logistic", "softmax") and own["strength"] == 0, "it is no likelihood without a penalty")
@@ -1154,7 +1165,7 @@ def _check_likelihood(statement: dict[str, Any], witness: dict[str, Any], rows: 
 # Closed forms and Firth's bias reduction
 
 
-def _check_generative(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_generative(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     rows.require_labels("two", "several", "rest")
     classes, X = range(rows.classes), [x[1:] for x in rows.values]
     _limit("rows times columns", len(X) * len(X[0]), MAX_ENTRIES)
@@ -1164,7 +1175,7 @@ def _check_generative(statement: dict[str, Any], witness: dict[str, Any], rows: 
     own = [*zip(rows.weights, rows.codes, X, strict=True)]
     masses = [sum((s for s, code, _ in own if code == k), Fraction(0)) for k in classes]
     means = [[sum(s * x[j] for s, code, x in own if code == k) / masses[k] for j in columns] for k in classes]
-    spreads = [sum(s * (x[j] - means[code][j]) ** 2 for s, code, x in own) / sum(masses) for j in columns]
+    spreads = [_dot(rows.weights, [(x[j] - means[code][j]) ** 2 for _, code, x in own]) / sum(masses) for j in columns]
     _require(min(spreads, default=1) > 0, "a column has no spread inside the classes")
     priors = None if statement["priors"] is None else _floats(statement["priors"], len(classes), 0.0)
     shares = priors or [mass / sum(masses) for mass in masses]
@@ -1189,7 +1200,7 @@ def _check_generative(statement: dict[str, Any], witness: dict[str, Any], rows: 
     return "closed form", words
 
 
-def _check_bias_reduction(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_bias_reduction(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     rows.require_labels("two", "rest")
     width, total = len(rows.values[0]), sum(rows.weights)
     coef, penalised = _floats(witness["coef"], width), _float(statement["penalised"])
@@ -1197,7 +1208,7 @@ def _check_bias_reduction(statement: dict[str, Any], witness: dict[str, Any], ro
     radii = None if statement["radii"] is None else _floats(statement["radii"], width, 0.0)
     _require((excess is None) == (radii is None), "excess and radii are given both or not at all")
     objective = Objective(rows, "logistic", list(range(width)), (Fraction(0), Fraction(0)), rows.values)
-    firth = JeffreysPoint(objective, [[Interval.of(w) for w in coef]], total)
+    firth = JeffreysPoint(objective, [[Interval.of(w) for w in coef]], Fraction(total))
     _within("minus the penalised log-likelihood", (-firth.value).high, Interval.of(-penalised))
     words = f"the penalised log-likelihood (Firth) is at least {_rounded(penalised, 10, ROUND_FLOOR):g}"
     if excess is None or radii is None:
@@ -1262,7 +1273,7 @@ class JeffreysPoint:
         return [max(fitting, key=lambda c: c.low)] if fitting else []
 
     def least_curvature(self) -> Interval:
-        """Return a lower bound μ: −∇²ℓ* = G − ½ Σ s c″ ‖z‖² zzᵗ + ½ ‖Σ s c′ (z·u) zzᵗ‖² ⪰ μI, with G and ‖z‖ within ω."""
+        """Return a lower bound μI on −∇²ℓ* = G − ½ Σ s c″ ‖z‖² zzᵗ + ½ ‖Σ s c′ (z·u) zzᵗ‖², with G within ω of 1."""
         width, omega = len(self.root), self.defect
         _limit("rows times cubed columns", len(self.rows) * width**3, MAX_CURVATURES)
         matrix = [[Interval.of(int(a == b)) for b in range(width)] for a in range(width)]
@@ -1305,7 +1316,7 @@ class Rule(NamedTuple):
     inverse: bool
 
     @classmethod
-    def of(cls, value: Any) -> "Rule":
+    def of(cls, value: Any) -> Rule:
         rule = _object(value, "update tie margin rate inverse", "rule")
         known = rule["update"] in ("single", "batch") and isinstance(rule["tie"], str) and rule["tie"] in TIES
         _require(known and type(rule["inverse"]) is bool and _float(rule["rate"]) > 0, "the rule is unknown")
@@ -1314,7 +1325,7 @@ class Rule(NamedTuple):
 
     def is_wrong_tie(self, sign: Fraction) -> bool:
         """Return whether a score of 0 is a mistake."""
-        return self.tie != 2 and sign != self.tie
+        return self.tie not in (2, sign)
 
     def is_mistake(self, margin: Fraction, sign: Fraction) -> bool:
         return self.is_wrong_tie(sign) if margin == 0 == self.margin else margin < self.margin
@@ -1328,13 +1339,13 @@ def _gamma(count: int) -> Fraction:
     return count * UNIT / (1 - count * UNIT)
 
 
-class Run:
+class Run(ABC):
     """A run in the space of the rows: what bounds its updates, and the updates themselves.
 
     A run in floats may update on a row that is right by less than the rounding error of its score.
     """
 
-    def __init__(self, statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows, size: int) -> None:
+    def __init__(self, statement: Group, witness: Group, rows: LabelledRows, size: int) -> None:
         _require(rows.data["task"] in ("two", "rest"), "two classes are needed")
         self.rows, self.rule, self.roundings = rows, Rule.of(statement["rule"]), len(rows.values[0]) + 4
         self.radius, self.earlier = _float(statement["radius"], 0.0), _whole(statement["earlier"])
@@ -1351,7 +1362,23 @@ class Run:
         _require((history is not None) == recorded, "each single update, and no other, has its row in the history")
         self.history = [_whole(row, len(rows.codes)) for row in _list(history, self.updates)] if recorded else []
 
-    def check(self, where: str, start: Vector) -> tuple[str, str]:
+    @abstractmethod
+    def check_radius(self) -> None:
+        """Refuse a radius that some row exceeds."""
+
+    @abstractmethod
+    def check_margin(self, separator: Vector, margin: Fraction) -> None:
+        """Refuse a separator of a smaller margin."""
+
+    @abstractmethod
+    def check_converged(self) -> None:
+        """Refuse last weights with mistakes."""
+
+    @abstractmethod
+    def replay(self, start: Vector) -> None:
+        """Refuse updates that were made on rows without a mistake, or that lead to other weights."""
+
+    def check(self, where: str, start: Vector) -> Result:
         """Check everything that is stated, and return the verdict and the claim."""
         self.check_radius()
         if self.separator is not None and self.margin is not None:
@@ -1369,7 +1396,7 @@ class Run:
         run = f"{made}{after} {where}{end}{self.rows.absent}"
         return self.words(run, any(start))
 
-    def words(self, run: str, started: bool) -> tuple[str, str]:
+    def words(self, run: str, started: bool) -> Result:
         if self.margin is None:
             return "no separator known", f"{run}; no separator is known, so there is no bound"
         known = f"{run}; a separator of margin γ = {float(self.margin):.6g}"
@@ -1475,7 +1502,7 @@ class LinearRun(Run):
         return wrong
 
 
-def _check_mistakes(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_mistakes(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     run, start = (
         LinearRun(statement, witness, rows, len(rows.values[0])),
         _floats(witness["start"], len(rows.values[0])),
@@ -1536,7 +1563,7 @@ class KernelSpace:
 class KernelRun(Run):
     """A run in the space of a kernel, plus 1 for an intercept, from 0."""
 
-    def __init__(self, statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> None:
+    def __init__(self, statement: Group, witness: Group, rows: LabelledRows) -> None:
         super().__init__(statement, witness, rows, len(rows.codes))
         _require(not (self.earlier or self.rule.batch), "single updates from 0 are needed")
         self.space = KernelSpace(rows, int(rows.data["intercept"]))
@@ -1574,7 +1601,7 @@ class KernelRun(Run):
         _require(near, "the updates lead to other weights")
 
 
-def _check_kernel_mistakes(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_kernel_mistakes(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     run = KernelRun(statement, witness, rows)
     where = f"within radius {float(run.radius):.6g} in the space of {run.space.words}"
     return run.check(where, [Fraction(0)] * len(rows.codes))
@@ -1586,7 +1613,7 @@ def _intercept(value: Any, rows: LabelledRows) -> Fraction:
     return intercept
 
 
-def _check_kernel_margin(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_kernel_margin(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     rows.require_labels("two", "rest")
     lower, upper, radius = (_float(statement[name], 0.0) for name in ("lower", "upper", "radius"))
     support, intercept, space = (
@@ -1621,7 +1648,7 @@ def _check_kernel_margin(statement: dict[str, Any], witness: dict[str, Any], row
     return "no margin" if flat else "undecided", f"{where}: no function has a margin above {most}"
 
 
-def _check_kernel_optimality(statement: dict[str, Any], witness: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_kernel_optimality(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     _require(rows.data["task"] in ("two", "rest"), "two classes are needed")
     strength, primal, dual = (_float(statement[name], 0.0) for name in ("strength", "primal", "dual"))
     support, b, space = (
@@ -1638,10 +1665,10 @@ def _check_kernel_optimality(statement: dict[str, Any], witness: dict[str, Any],
     short = [(1 - (score + b) * sign).positive() for score, sign in zip(scores, rows.targets, strict=True)]
     value = norm + _sum(each * cap for each, cap in zip(short, caps, strict=True))
     _within("the objective", (value * strength).high, Interval.of(primal))
-    least = sum(map(abs, beta.values()), Fraction(0)) - norm
+    least = Interval.of(sum(map(abs, beta.values()), Fraction(0))) - norm
     if rows.data["intercept"] and sum(beta.values()):
         reach = max((space.entry(i, i) for i in range(len(caps))), key=lambda square: square.high).sqrt()
-        least -= abs(sum(beta.values())) * (1 + reach * (2 * value).sqrt())
+        least -= (1 + reach * (2 * value).sqrt()) * abs(sum(beta.values(), Fraction(0)))
     _require(max((least * strength).low, ZERO) >= Interval.of(dual).high, "the lower bound does not follow")
     relative = max(float(primal) - float(dual), 0.0) / max(float(primal), sys.float_info.min)
     value_words = f"at most {float(primal):.10g}, and at least {float(dual):.10g} for any weights"
@@ -1665,7 +1692,7 @@ CHECKS = {
 }
 
 
-def _check_part(kind: str, part: Any, rows: LabelledRows) -> tuple[str, str]:
+def _check_part(kind: Any, part: Any, rows: LabelledRows) -> Result:
     _require(isinstance(kind, str) and kind in CHECKS, f"{kind!r:.40} is no kind")
     _require((rows.data["kernel"] is not None) == kind.startswith("kernel"), "the kernel is missing, or not needed")
     groups = zip(("statement", "witness"), FIELDS[kind], strict=True)
@@ -1692,12 +1719,12 @@ def check(certificate: Any, path: str, options: dict[str, str]) -> str:
     return claim
 
 
-def _check_whole(root: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_whole(root: Group, rows: LabelledRows) -> Result:
     _require(root["parts"] == [], "parts without a scheme")
     return _check_part(root["kind"], root, rows)
 
 
-def _check_parts(root: dict[str, Any], rows: LabelledRows) -> tuple[str, str]:
+def _check_parts(root: Group, rows: LabelledRows) -> Result:
     """Check a certificate of each class against the rest, or of each pair of classes."""
     _require(root["statement"] is None and root["witness"] is None, "a statement besides the parts")
     kind, labels, everyone = root["kind"], rows.data["labels"], list(range(len(rows.codes)))
