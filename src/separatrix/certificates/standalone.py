@@ -1100,6 +1100,8 @@ def _check_optimality(statement: Group, witness: Group, rows: LabelledRows) -> R
         sums = [sum(column) for column in zip(*coef, strict=True)]
         gauge = _product(objective.quadratic, [Interval.of(total**2 / (2 * len(coef))) for total in sums])
         stated = stated._replace(radii=stated.radii and stated.radii[1:])
+    elif softmax and stated.radii:
+        raise UncheckedError("radii of a softmax with an L1 penalty")
     at = [[Interval.of(value) for value in block] for block in point]
     stated.check(objective, objective.bounds(at, gauge, given), Fraction(1))
     primal, gap, relative = (_float(statement[name]) for name in ("primal", "gap", "relative_gap"))
