@@ -431,7 +431,11 @@ def _check_separability(statement: Group, witness: Group, rows: LabelledRows) ->
         _require(len(left) < len(rays), "the direction separates no row at all")
     n_left = _whole(statement["n_left"])
     _require(len(left) == n_left and (proof is not None) == bool(left), f"{len(left)} are left, claimed {n_left}")
-    support = 0 if proof is None else _check_overlap(proof, rays, left, width)
+    curved = isinstance(proof, dict) and "coef" in proof
+    if curved:
+        _require(weights is None, "a direction, where the curvature proves that all rows overlap")
+        _check_curvature(proof, rows)
+    support = 0 if proof is None or curved else _check_overlap(proof, rays, left, width)
     if divergence is not None:
         _require(weights is not None, "a divergence without a direction")
         _check_divergence(divergence, proof, rays, width)
@@ -448,7 +452,7 @@ def _separability_claim(verdict: str, labels: list[Any], classes: int, n_left: i
     if classes == 1:
         return f"there is only one class, {labels[0]!r}: {words}"
     if verdict == "overlap":
-        cancel = f", by {_counted(support, 'row')} that cancel"
+        cancel = f", by {_counted(support, 'row')} that cancel" if support else ", by the curvature of the likelihood"
         return f"{words}: no direction has every row on its own side{cancel}; the likelihood has a maximum"
     if verdict == "separable":
         return f"{words}: every row is on its own side; the likelihood has no maximum"
@@ -1094,16 +1098,15 @@ def _check_optimality(statement: Group, witness: Group, rows: LabelledRows) -> R
     coef, given = _blocks(witness["coef"], width, classes), _dual_point(witness, rows, loss)
     penalty = Fraction(strength * ratio), Fraction(strength * (1.0 - ratio))
     objective = Objective(rows, loss, stated.varying(witness["relations"], values), penalty, values)
-    point, gauge = coef, NOTHING
+    point, gauge = [[Interval.of(w) for w in block] for block in coef], NOTHING
     if softmax and objective.reference:
-        point = [[w - first for w, first in zip(block, coef[0], strict=True)] for block in coef[1:]]
+        point = _relative(coef)
         sums = [sum(column) for column in zip(*coef, strict=True)]
         gauge = _product(objective.quadratic, [Interval.of(total**2 / (2 * len(coef))) for total in sums])
         stated = stated._replace(radii=stated.radii and stated.radii[1:])
     elif softmax and stated.radii:
         raise UncheckedError("radii of a softmax with an L1 penalty")
-    at = [[Interval.of(value) for value in block] for block in point]
-    stated.check(objective, objective.bounds(at, gauge, given), Fraction(1))
+    stated.check(objective, objective.bounds(point, gauge, given), Fraction(1))
     primal, gap, relative = (_float(statement[name]) for name in ("primal", "gap", "relative_gap"))
     words = f"the objective is at most {_shown(primal, 10)}, at most {_shown(gap, 3)} above its minimum"
     kept = "no penalty" if not strength else f"strength {strength:.6g}, l1_ratio {ratio:.6g}"
@@ -1117,19 +1120,43 @@ def _optimal(relative_gap: Fraction, held: list[int]) -> str:
     return "stopped" if relative_gap > OPTIMAL else "optimal within" if held else "optimal"
 
 
+def _held(stated: Stated, rows: LabelledRows) -> str:
+    """Return which columns a claim is about, if some are held."""
+    names = list(rows.data["columns"] or (f"x{j + 1}" for j in range(rows.data["width"])))
+    first = "intercept"
+    while first in names:
+        first = f"({first})"
+    names = [first] * rows.data["intercept"] + names
+    held = ", ".join(repr(names[column]) for column in stated.held)
+    return f" over the columns other than {held}" if held else ""
+
+
 def _dependence(stated: Stated, rows: LabelledRows) -> str:
     """Return what a claim says of aliased and held columns."""
     if stated.held:
-        names = list(rows.data["columns"] or (f"x{j + 1}" for j in range(rows.data["width"])))
-        first = "intercept"
-        while first in names:
-            first = f"({first})"
-        names = [first] * rows.data["intercept"] + names
-        held = ", ".join(repr(names[column]) for column in stated.held)
-        return f" over the columns other than {held}, which depend on them up to rounding and are held"
+        return f"{_held(stated, rows)}, which depend on them up to rounding and are held"
     if stated.aliased:
         return f", which other coefficients reach too, as {_counted(len(stated.aliased), 'column')} of others made"
     return "" if stated.radii is None else ", which no other coefficients reach"
+
+
+def _check_curvature(value: Any, rows: LabelledRows) -> None:
+    """Check that the curvature of the likelihood at some coefficients proves that it has a maximum."""
+    proof = _object(value, "coef aliased relations", "proof")
+    classes = None if rows.classes == 2 else rows.classes
+    dependence = {"radii": None, "aliased": proof["aliased"], "held": []}
+    varying = Stated.of([0, 0, 0], dependence, rows.values, classes).varying(proof["relations"], rows.values)
+    loss = "logistic" if classes is None else "softmax"
+    objective = Objective(rows, loss, varying, (Fraction(0), Fraction(0)), rows.values)
+    point = _relative(_blocks(proof["coef"], len(rows.values[0]), classes))
+    _require(any(bound.radii is not None for bound in objective.bounds(point, NOTHING, None)), "it proves no maximum")
+
+
+def _relative(blocks: list[Vector]) -> Matrix:
+    """Return the coefficients of several classes relative to those of the first."""
+    first, *others = blocks
+    points = [[w - v for w, v in zip(block, first, strict=True)] for block in others] or blocks
+    return [[Interval.of(w) for w in block] for block in points]
 
 
 def _dual_point(witness: Group, rows: LabelledRows, loss: str) -> Matrix | None:
@@ -1152,16 +1179,36 @@ def _check_likelihood(_: Group, witness: Group, rows: LabelledRows) -> Result:
     inner, existence = _object(witness["optimality"], "statement witness", "optimality"), witness["existence"]
     own = _object(inner["statement"], FIELDS["optimality"][0], "statement")
     _require(own["loss"] in ("logistic", "softmax") and own["strength"] == 0, "it is no likelihood without a penalty")
-    _require(
-        existence is not None or not (own["radii"] is None or own["held"]), "nothing proves that there is a maximum"
-    )
     verdict, claim = _check_part("optimality", inner, rows)
-    exists, words = "overlap", "the likelihood has a maximum"
-    if existence is not None:
-        exists, words = _check_part("separability", existence, rows)
+    if existence is None:
+        held = [inner["witness"]["coef"][column] for column in own["held"]]
+        nothing = own["radii"] is None or any(any(w) if isinstance(w, list) else w for w in held)
+        _require(not nothing, "nothing proves that the likelihood has a maximum")
+        stated = Stated.of([0, 0, 0], own, rows.values, None if own["loss"] == "logistic" else rows.classes)
+        return verdict, f"the likelihood has a maximum{_held(stated, rows)}; {claim}"
+    exists, words = _check_part("separability", existence, rows)
     if exists == "overlap":
         return verdict, f"{words}; {claim}"
     return exists, f"{words}; the objective is at most {_shown(_float(own['primal']), 10)} at the coefficients"
+
+
+def _check_least_squares(statement: Group, witness: Group, rows: LabelledRows) -> Result:
+    _require(rows.data["task"] == "numbers", "least squares of labels")
+    names = ["rss", "excess", "relative_excess"]
+    stated = Stated.of([statement[name] for name in names], statement, rows.values, None)
+    _require(stated.radii is not None or not stated.aliased, "columns are aliased, where no radius is stated")
+    coef, varying = _floats(witness["coef"], len(rows.values[0])), stated.varying(witness["relations"], rows.values)
+    objective = Objective(rows, "squared", varying, (Fraction(0), Fraction(0)), rows.values)
+    bounds = objective.bounds([[Interval.of(w) for w in coef]], NOTHING, None)
+    if all(_dot(coef, x) == y for x, y in zip(rows.values, rows.targets, strict=True)):
+        bounds = (bound._replace(primal=NOTHING, gap=ZERO) for bound in bounds)
+    stated.check(objective, bounds, 2 * sum(rows.weights, Fraction(0)))
+    rss, excess, relative = (_float(statement[name]) for name in names)
+    clause = _dependence(stated, rows)
+    if len(rows.values) < len(coef) and not clause:
+        clause = ", which other coefficients reach too, as there are more coefficients than rows"
+    words = f"the sum of squares is at most {_shown(rss, 10)}, at most {_shown(excess, 3)} above the least{clause}"
+    return _optimal(relative, stated.held), f"{words} (relative excess {_shown(relative, 3)})"
 
 
 # Closed forms and Firth's bias reduction
@@ -1685,6 +1732,7 @@ CHECKS = {
     "zero-one": _check_zero_one,
     "optimality": _check_optimality,
     "likelihood": _check_likelihood,
+    "least-squares": _check_least_squares,
     "generative": _check_generative,
     "bias-reduction": _check_bias_reduction,
     "mistakes": _check_mistakes,
