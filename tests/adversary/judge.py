@@ -47,6 +47,10 @@ class Rows(NamedTuple):
         return np.column_stack([np.ones(len(self.X)), self.X]) if self.intercept else self.X
 
     @property
+    def total_weight(self) -> float:
+        return float(len(self.X) if self.weights is None else math.fsum(self.weights))
+
+    @property
     def key(self) -> tuple[Any, ...]:
         weights = None if self.weights is None else self.weights.tobytes()
         return self.X.tobytes(), self.X.shape, np.asarray(self.y).tobytes(), weights, self.intercept, str(self.kernel)
@@ -66,7 +70,7 @@ def fault(certificate: dict[str, Any], X: Any, y: Any, weights: Any = None, prin
     """Return why the statement is false; `printed` has the statuses of coefficients that are shown with it."""
     data = certificate["data"]
     try:
-        rows = _matched(data, np.asarray(X, dtype=np.float64), y, weights)
+        rows = matched(data, np.asarray(X, dtype=np.float64), y, weights)
     except ValueError as problem:
         return f"the data are others: {problem}"
     kind = certificate["kind"]
@@ -80,7 +84,7 @@ def fault(certificate: dict[str, Any], X: Any, y: Any, weights: Any = None, prin
     return next(filter(None, faults), "")
 
 
-def _matched(data: dict[str, Any], X: Any, y: Any, weights: Any) -> Rows:
+def matched(data: dict[str, Any], X: Any, y: Any, weights: Any) -> Rows:
     """Return the rows that count; a ValueError says what is not as in the certificate."""
     _require(X.shape == (data["rows"], data["width"]) and bool(np.isfinite(X).all()), "shape, or entries not finite")
     _require(data["weights"] == (weights is not None), "weights given or not")
@@ -490,15 +494,14 @@ def _radius_fault(part: dict[str, Any], rows: Rows) -> str:
 
 def _minimiser(part: dict[str, Any], rows: Rows, fixed: list[int]) -> Any:
     """Return the minimiser over the columns that are not fixed, None if there is none."""
-    statement = {
-        "loss": "squared",
-        "strength": 0.0,
-        "l1_ratio": 0.0,
-        "scales": None,
-        **part["statement"],
-        "held": fixed,
-    }
-    return optimum({**part, "statement": statement}, rows).argmin
+    part = part if "loss" in part["statement"] else as_objective(part)
+    return optimum({**part, "statement": {**part["statement"], "held": fixed}}, rows).argmin
+
+
+def as_objective(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of least squares as one of the mean of ½ times the squares."""
+    statement = {**part["statement"], "relative_gap": part["statement"]["relative_excess"]}
+    return {**part, "statement": {"loss": "squared", "strength": 0.0, "l1_ratio": 0.0, "scales": None, **statement}}
 
 
 def _likelihood(part: dict[str, Any], rows: Rows) -> str:
@@ -513,8 +516,7 @@ def _likelihood(part: dict[str, Any], rows: Rows) -> str:
 
 def _least_squares(part: dict[str, Any], rows: Rows) -> str:
     statement, witness = part["statement"], part["witness"]
-    squared = {"loss": "squared", "strength": 0.0, "l1_ratio": 0.0, "scales": None, **statement}
-    truth = optimum({**part, "statement": squared}, rows)
+    truth = optimum(as_objective(part), rows)
     size = 2 * real(Fraction(len(rows.X)) if rows.weights is None else sum(rationals(rows.weights), Fraction(0)))
     rss = oracles.residual_sum(rows.X, rows.y, witness["coef"], rows.intercept, rows.weights)
     if not rss <= Fraction(statement["rss"]):

@@ -21,6 +21,8 @@ mp = mpmath.MPContext()  # its own precision, whatever the rest of the process s
 mp.dps = 110
 MOST_STEPS = 5000
 FEW_STEPS = 60  # of a guess of signs, whose objective may have no minimum
+FARTHEST = 10  # that a step changes a score: farther, the second derivatives say nothing
+LEAST_EXPONENT = -100_000
 MOST_SIGNS = 20  # patterns of signs that are tried from a guess
 SMOOTHING = mp.mpf("1e-60")  # relative to the value: the last μ of a smoothed L1 penalty
 
@@ -32,9 +34,25 @@ class LossRow(NamedTuple):
     rays: list[list[tuple[int, Any]]]
     offsets: list[Any]
 
-    def terms(self, theta: list[Any]) -> list[Any]:
-        margins = ([z * theta[j] for j, z in ray] for ray in self.rays)
-        return [mp.exp(-mp.fsum(margin) - o) for margin, o in zip(margins, self.offsets, strict=True)]
+    def terms(self, theta: list[Any]) -> tuple[Any, Any, list[Any]]:
+        """Return M = max(0, −m), e^−M and each e^(−m − M) of the margins m = z·θ + o."""
+        exponents = [-mp.fsum(m) for m in self.products(theta)]
+        exponents = [m - o for m, o in zip(exponents, self.offsets, strict=True)]
+        largest = max(mp.mpf(0), *exponents)
+        return largest, _exp(-largest), [_exp(m - largest) for m in exponents]
+
+    def products(self, theta: list[Any]) -> list[list[Any]]:
+        return [[z * theta[j] for j, z in ray] for ray in self.rays]
+
+    def value(self, theta: list[Any]) -> Any:
+        largest, one, terms = self.terms(theta)
+        rest = mp.fsum(terms)
+        return self.weight * (mp.log1p(rest) if not largest else largest + mp.log(one + rest))
+
+
+def _exp(exponent: Any) -> Any:
+    """Return exp of a number ≤ 0; 0 below 1e-43000, which no sum of 110 digits shows."""
+    return mp.exp(exponent) if exponent > LEAST_EXPONENT else mp.mpf(0)
 
 
 class Smooth(NamedTuple):
@@ -47,7 +65,7 @@ class Smooth(NamedTuple):
 
     def value(self, theta: list[Any], mu: Any) -> Any:
         """Return the objective; with |θ| itself if μ is 0."""
-        total = mp.fsum(row.weight * mp.log1p(mp.fsum(row.terms(theta))) for row in self.rows)
+        total = mp.fsum(row.value(theta) for row in self.rows)
         for w, a, q, c in zip(theta, self.l1, self.l2, self.linear, strict=True):
             total += (q * w / 2 + c) * w
             if a and mu:
@@ -78,13 +96,13 @@ class Smooth(NamedTuple):
 
 def _add_row(row: LossRow, theta: list[Any], gradient: list[Any], hessian: list[list[Any]]) -> None:
     """Add the derivatives of a row to the gradient and to the lower triangle of the Hessian."""
-    terms = row.terms(theta)
-    whole = 1 + mp.fsum(terms)
+    _, one, terms = row.terms(theta)
+    whole = one + mp.fsum(terms)
     if len(terms) == 1:
         (ray,), share = row.rays, row.weight * terms[0] / whole
         for j, z in ray:
             gradient[j] -= share * z
-            change = share / whole * z
+            change = share * one / whole * z
             for k, other in ray:
                 if k <= j:
                     hessian[j][k] += change * other
@@ -246,7 +264,8 @@ def _newton(smooth: Smooth, theta: list[Any], mu: Any, enough: Any, most: int = 
         decrement = -mp.fsum(g * d for g, d in zip(gradient, step, strict=True))
         if decrement <= max(enough, abs(value) * precise):
             return [w + s for w, s in zip(theta, step, strict=True)]
-        length = mp.mpf(1)
+        farthest = max((abs(mp.fsum(m)) for row in smooth.rows for m in row.products(step)), default=mp.mpf(0))
+        length = min(mp.mpf(1), FARTHEST / farthest) if farthest else mp.mpf(1)
         while True:
             trial = [w + length * s for w, s in zip(theta, step, strict=True)]
             reached = smooth.value(trial, mu)
