@@ -23,6 +23,7 @@ import judge
 import numpy as np
 from campaign import outcome, printed
 from mutations import Mutation, rendered
+from sklearn.base import clone
 
 import separatrix as sx
 from separatrix.errors import SeparatrixError
@@ -217,12 +218,9 @@ def _forged(design: Design, document: dict[str, Any], rows: judge.Rows) -> Itera
     """Yield what is false and proved of a false optimum, whose gradient is 0 but for one entry of about 1/δ."""
     forgery = copy.deepcopy(document)
     part = forgery["witness"]["optimality"] if document["kind"] == "likelihood" else forgery
-    statement = part["statement"]
-    coef = false_optimum(objective_part(forgery), rows)
-    if coef is None:
-        return
-    part["witness"]["coef"] = coef
+    part["witness"]["coef"] = false_optimum(design, objective_part(forgery), rows)
     value = judge.optimum(objective_part(forgery), rows).value
+    statement = part["statement"]
     size = rows.total_weight * 2 if "rss" in statement else 1.0
     names = ("rss", "excess", "relative_excess") if "rss" in statement else ("primal", "gap", "relative_gap")
     numbers = (float(value * size) * (1 + 1e-12), float(value * size) * WANTED, WANTED)
@@ -235,24 +233,15 @@ def _forged(design: Design, document: dict[str, Any], rows: judge.Rows) -> Itera
             yield f"a forged optimum is proved: {fault}"
 
 
-def false_optimum(part: dict[str, Any], rows: judge.Rows) -> Any:
-    """Return coefficients that are optimal but for one, which is 0; None if they leave the range.
-
-    It is that of the column which takes the largest part in the direction that the data determine least.
-    """
-    scales = part["statement"]["scales"]
-    X = rows.ones if scales is None else rows._replace(X=rows.X / np.array(scales)).ones
-    sizes = np.abs(X).max(axis=0)
-    sizes[sizes == 0.0] = 1.0
-    direction = np.linalg.svd(X / sizes)[2][-1]
-    column = int(np.abs(direction[rows.intercept :]).argmax()) + rows.intercept
-    zeros = np.zeros_like(part["witness"]["coef"]).tolist()
-    forged = {**part, "statement": {**part["statement"], "held": [column]}, "witness": {"coef": zeros}}
-    best = judge.optimum(forged, rows).argmin
-    if best is None:
-        return None
-    coef = np.array(best, dtype=np.float64).T
-    return coef.tolist() if np.isfinite(coef).all() else None
+def false_optimum(design: Design, part: dict[str, Any], rows: judge.Rows) -> Any:
+    """Return the coefficients of a fit without one column: that of the direction which the data determine least."""
+    sizes = np.abs(rows.X).max(axis=0)
+    direction = np.linalg.svd(rows.X / np.where(sizes > 0.0, sizes, 1.0))[2][-1]
+    column = int(np.abs(direction).argmax())
+    given = {} if design.weights is None else {"sample_weight": design.weights}
+    fit = clone(design.estimator).fit(np.delete(design.X, column, axis=1), design.y, **given)
+    coef = objective_part(json.loads(fit.certificate_.to_json()))["witness"]["coef"]
+    return [*coef[: column + rows.intercept], np.zeros_like(coef[0]).tolist(), *coef[column + rows.intercept :]]
 
 
 def run(seed: int, count: int, *, small: bool = False, dependences: tuple[float, ...] = DEPENDENCES) -> list[Judged]:

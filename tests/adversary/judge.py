@@ -412,10 +412,10 @@ def optimum(part: dict[str, Any], rows: Rows) -> Optimum:
     l1 = Fraction(strength) * Fraction(ratio)
     options = {"weights": rows.weights, "l1": l1, "l2": Fraction(strength) - l1}
     coef = _by_score(loss, part["witness"]["coef"])
-    value = oracles.value_at(loss, X, y, coef, rows.intercept, **options)
     key = ("least", loss, strength, ratio, X.tobytes(), *rows.key)
+    value = _once((*key, str(coef)), lambda: oracles.value_at(loss, X, y, coef, rows.intercept, **options))
     least = _once(
-        (*key, tuple(held), str(coef) if held else ""),
+        (*key, tuple(held), str(coef) if held else None),
         lambda: oracles.minimum(loss, X, y, rows.intercept, start=coef, held=held, **options),
     )
     constant = _once(("constant", loss, *rows.key), lambda: _constant_value(loss, y, rows))
