@@ -30,6 +30,7 @@ from separatrix.errors import SeparatrixError
 
 DEPENDENCES = (1.0, 1e3, *(10.0**k for k in range(5, 15)))
 WANTED = 1e-8  # the relative gap that a fit is certified at
+LEAST_SHARE = 0.99  # of the fits with a minimum, up to a dependence of 1e9, that are to be certified
 SHAPES = ("pair", "chain", "sum", "powers", "offset", "offset and pair", "constant")
 MODELS = {
     "logistic": 0.30,
@@ -103,7 +104,7 @@ class Maker:
     def _size(self) -> tuple[int, int]:
         rng = self.rng
         if self.small:
-            return int(rng.integers(25, 31)), int(rng.integers(2, 4))
+            return int(rng.integers(25, 31)), 2
         if rng.random() < LARGE:
             return int(rng.integers(100, 301)), int(rng.integers(5, 9))
         return int(rng.integers(25, 61)), int(rng.integers(2, 5))
@@ -182,22 +183,32 @@ class Maker:
 def judged(design: Design) -> Judged | None:
     """Return what the fit of a design states, and what is false of it; None if the data were refused.
 
-    One class only, or all rows of a class of weight 0, are no data for a classifier.
+    One class only, or all rows of a class of weight 0, are no data for a classifier. An error is a fault too.
     """
-    given = {} if design.weights is None else {"sample_weight": design.weights}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            certificate = design.estimator.fit(design.X, design.y, **given).certificate_
+            return _judged(design, fitted(design, design.X))
         except SeparatrixError:
             return None
-        honest = Mutation(design.name, certificate.to_json(), design.X, design.y, design.weights)
-        document = json.loads(honest.text)
-        said, read = outcome(honest)
-        faults = [] if said == "proved" else [f"its own certificate is {said}"]
-        faults += filter(None, [judge.fault(document, design.X, design.y, design.weights, printed(read))])
-        rows = judge.matched(document["data"], design.X, design.y, design.weights)
-        faults += _forged(design, document, rows)
+        except Exception as error:  # noqa: BLE001  # any other error is a fault
+            return Judged(design, "", False, True, math.inf, math.inf, (f"{type(error).__name__}: {error}",))
+
+
+def fitted(design: Design, X: Any) -> Any:
+    """Return the certificate of a fit with some columns."""
+    given = {} if design.weights is None else {"sample_weight": design.weights}
+    return clone(design.estimator).fit(X, design.y, **given).certificate_
+
+
+def _judged(design: Design, certificate: Any) -> Judged:
+    honest = Mutation(design.name, certificate.to_json(), design.X, design.y, design.weights)
+    document = json.loads(honest.text)
+    said, read = outcome(honest)
+    faults = [] if said == "proved" else [f"its own certificate is {said}"]
+    faults += filter(None, [judge.fault(document, design.X, design.y, design.weights, printed(read))])
+    rows = judge.matched(document["data"], design.X, design.y, design.weights)
+    faults += _forged(design, document, rows)
     part = objective_part(document)
     truth = judge.optimum({**part, "statement": {**part["statement"], "held": []}}, rows)
     stated = part["statement"]["relative_gap"]
@@ -238,9 +249,8 @@ def false_optimum(design: Design, part: dict[str, Any], rows: judge.Rows) -> Any
     sizes = np.abs(rows.X).max(axis=0)
     direction = np.linalg.svd(rows.X / np.where(sizes > 0.0, sizes, 1.0))[2][-1]
     column = int(np.abs(direction).argmax())
-    given = {} if design.weights is None else {"sample_weight": design.weights}
-    fit = clone(design.estimator).fit(np.delete(design.X, column, axis=1), design.y, **given)
-    coef = objective_part(json.loads(fit.certificate_.to_json()))["witness"]["coef"]
+    certificate = fitted(design, np.delete(design.X, column, axis=1))
+    coef = objective_part(json.loads(certificate.to_json()))["witness"]["coef"]
     return [*coef[: column + rows.intercept], np.zeros_like(coef[0]).tolist(), *coef[column + rows.intercept :]]
 
 

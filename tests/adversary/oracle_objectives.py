@@ -14,14 +14,14 @@ that tends to 0. Offsets may be rationals, so that `minimum_within` can hold som
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from oracle_newton import LossRow, Smooth, minimiser, mp
 from oracle_rational import Vector, dot, echelon, quadratic_minimum, rational_rows, rationals, solve
-from oracle_separability import positive_rows, separated_rays, signs_of
+from oracle_separability import positive_rows, power_of_two, separated_rays, signs_of
 
 LossName = Literal["logistic", "softmax", "squared", "hinge", "squared hinge"]
 
@@ -236,7 +236,7 @@ def _normal_solution(data: _Data, rows: Any, curvature: int) -> Vector:
 
 def _rows_within(data: _Data) -> set[int]:
     """Return the rows within the margin at the minimum of the squared hinge, by Newton's method with 110 digits."""
-    scales = [real(_scale(row[j] for row in data.rows)) for j in range(len(data.l2))]
+    scales = [real(power_of_two(row[j] for row in data.rows)) for j in range(len(data.l2))]
     rows = [
         [y * real(x) / scale for x, scale in zip(row, scales, strict=True)]
         for row, y in zip(data.rows, data.y, strict=True)
@@ -276,7 +276,7 @@ def _rows_within(data: _Data) -> set[int]:
 
 def _quadratic_coef(loss: LossName, data: _Data) -> Vector:
     """Return the exact minimiser of a quadratic program in w = u − v, u, v ≥ 0, and the shortfalls of the rows."""
-    scales = [_scale(row[j] for row in data.rows) for j in range(len(data.rows[0]))]
+    scales = [power_of_two(row[j] for row in data.rows) for j in range(len(data.rows[0]))]
     rows = [[x / scale for x, scale in zip(row, scales, strict=True)] for row in data.rows]
     l1 = [a / scale for a, scale in zip(data.l1, scales, strict=True)]
     l2 = [q / scale**2 for q, scale in zip(data.l2, scales, strict=True)]
@@ -309,14 +309,6 @@ def _quadratic_coef(loss: LossName, data: _Data) -> Vector:
     return [(x[j] - x[width + j]) / scales[j] for j in range(width)]
 
 
-def _scale(column: Iterator[Fraction]) -> Fraction:
-    """Return a power of two near the largest entry, 1 if all are 0."""
-    largest = max(abs(value) for value in column)
-    if not largest:
-        return Fraction(1)
-    return Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
-
-
 def _smooth_minimum(loss: LossName, data: _Data, start: list[Vector] | None = None) -> Minimum:
     """Minimise over the rays that no unpenalised direction separates; the loss of the others tends to 0."""
     width, classes = len(data.rows[0]), data.classes
@@ -330,7 +322,7 @@ def _smooth_minimum(loss: LossName, data: _Data, start: list[Vector] | None = No
     attained = sum(map(len, left)) == len(flat)
     independent = {free[k] for k in echelon([[z[j] for j in free] for row in left for z, _ in row])[1]}
     columns = [j for j in range(width * classes) if penalised[j] or j in independent]
-    scales = [_scale(iter([Fraction(0), *(z[j] for z in flat)])) for j in columns]
+    scales = [power_of_two(iter([Fraction(0), *(z[j] for z in flat)])) for j in columns]
     smooth = Smooth(
         [
             LossRow(
