@@ -43,6 +43,7 @@ MODELS = {
     "squared hinge": 0.08,
 }
 LABELS = {"noisy": 0.7, "nearly separable": 0.1, "separable": 0.1, "quasi": 0.1}
+FARTHEST = 150  # of the power of ten of an entry: beyond, products overflow
 LARGE = 0.05  # share of designs with up to 300 rows and 8 columns
 
 
@@ -91,11 +92,10 @@ class Maker:
         X, parts = self._columns(shape, dependence, parts)
         y = self._target(model, labels, parts)
         weights = self._weights(n)
-        scaled = self._scales(model, p)
-        with np.errstate(all="ignore"):
-            X = X * scaled[0]
-        estimator = self._estimator(model, bool(rng.random() < 0.75), scaled[1])
-        words = (model, shape, labels, "weights" * (weights is not None), "scaled" * bool((scaled[0] != 1.0).any()))
+        scales, divided = self._scales(model, X)
+        X = X * scales
+        estimator = self._estimator(model, bool(rng.random() < 0.75), divided)
+        words = (model, shape, labels, "weights" * (weights is not None), "scaled" * bool((scales != 1.0).any()))
         return Design(", ".join(filter(None, words)), dependence, estimator, X, y, weights)
 
     def _choice(self, shares: dict[str, float]) -> str:
@@ -158,11 +158,12 @@ class Maker:
             return rng.uniform(0.1, 3.0, n)
         return rng.integers(0, 4, n).astype(float) if kind < 0.95 else 10.0 ** rng.uniform(-3.0, 3.0, n)
 
-    def _scales(self, model: str, p: int) -> tuple[Any, bool]:
+    def _scales(self, model: str, X: Any) -> tuple[Any, bool]:
         """Return a power of ten per column, and whether the fit scales them: a penalty needs columns of one size."""
-        rng, kind = self.rng, self.rng.random()
-        far = 150 if kind < 0.4 else 6 if kind < 0.6 else 0
-        scales = 10.0 ** rng.integers(-far, far + 1, p)
+        rng, kind, p = self.rng, self.rng.random(), X.shape[1]
+        far = FARTHEST if kind < 0.4 else 6 if kind < 0.6 else 0
+        most = FARTHEST - np.ceil(np.log10(np.abs(X).max(axis=0)))
+        scales = 10.0 ** np.minimum(rng.integers(-far, far + 1, p), most)
         return scales, bool(far) and model not in {"logistic", "softmax", "least squares"}
 
     def _estimator(self, model: str, intercept: bool, scaled: bool) -> Any:
@@ -205,7 +206,12 @@ def _judged(design: Design, certificate: Any) -> Judged:
     honest = Mutation(design.name, certificate.to_json(), design.X, design.y, design.weights)
     document = json.loads(honest.text)
     said, read = outcome(honest)
-    faults = [] if said == "proved" else [f"its own certificate is {said}"]
+    faults = []
+    if said != "proved":
+        checks = read.verify(design.X, design.y, design.weights).checks if read else ()
+        faults.append(
+            "; ".join([f"its own certificate is {said}", *(str(check) for check in checks if not check.holds)])
+        )
     faults += filter(None, [judge.fault(document, design.X, design.y, design.weights, printed(read))])
     rows = judge.matched(document["data"], design.X, design.y, design.weights)
     faults += _forged(design, document, rows)
