@@ -31,6 +31,8 @@ EXACT_INTEGERS = 2.0**53  # up to which every integer is a float64
 WHOLE_NUMBER = re.compile(r"\s*[-+]?\d+\s*")
 LONGEST_WHOLE = 400  # digits: beyond every float
 BITS_SHOWN, LONGEST_SHOWN = 200, 61  # bits of an integer and characters of a value in a message
+SIMPLE = 1e-9  # relative distance of a simple fraction from a float
+LARGEST_DENOMINATOR = 10**7
 SUM_TOLERANCE = 1e-6  # by which the sum of probabilities may differ from 1
 _SPLITTER = float(2**27 + 1)  # Veltkamp: splits a 53-bit float into two of 26 bits
 
@@ -208,6 +210,17 @@ def _compensated_sums(high: Floats, low: Floats) -> tuple[Floats, Floats]:
 def exact_dot(a: Iterable[float], b: Iterable[float]) -> Fraction:
     """Return the dot product of two vectors as a rational number."""
     return sum((Fraction(x) * Fraction(z) for x, z in zip(a, b, strict=True)), Fraction(0))
+
+
+def simplest_near(value: float) -> Fraction:
+    """Return the fraction of least denominator, by powers of 10, near a float."""
+    exact, limit = Fraction(value), 1
+    while limit <= LARGEST_DENOMINATOR:
+        simple = exact.limit_denominator(limit)
+        if abs(simple - exact) <= SIMPLE * abs(exact):
+            return simple
+        limit *= 10
+    return exact
 
 
 def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
