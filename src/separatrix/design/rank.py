@@ -1,10 +1,13 @@
 """Linearly dependent columns: which columns are retained, and how the others are made of them.
 
-A column in the span of the columns before it is aliased, and can be left out. Aliases are found from the triangle of a
-QR factorisation: a column is aliased if the sine of its angle to the span of those before it is within rounding. With
-more columns than rows, the columns with the largest remainders are retained instead.
+The one decision for all families. It is made on the rows times the roots of their weights, with columns far from 0
+centred and all columns scaled by powers of 2, so that neither units nor offsets matter. A column in the span of the
+columns before it is aliased, and can be left out. Aliases are found from the triangle of a QR factorisation: a column
+is aliased if the sine of its angle to the span of those before it is within rounding. With more columns than rows, the
+columns with the largest remainders are retained instead.
 
-Cost: p³ operations if columns are aliased.
+Cost: one pass of 2np² operations for the triangle, p³ operations if columns are aliased. Where a Cholesky factorisation
+of the columns' products is far from singular, no column is aliased, and this is not needed.
 """
 
 from __future__ import annotations
@@ -15,9 +18,12 @@ import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import EPSILON, Floats, Indices
+from separatrix.design.base import Design
+from separatrix.design.moments import triangle
 
 ROUNDING = 32.0 * EPSILON  # times the root of the size: the rounding error of a sine
 UNSEEN = 1e-9  # relative to a column: smaller shares in it are rounding errors
+ROUNDED = 1e-9  # relative to a column's centre: smaller constants are rounding errors
 
 
 class Aliases(NamedTuple):
@@ -32,6 +38,47 @@ class Aliases(NamedTuple):
         return tuple(
             {int(self.retained[k]): float(column[k]) for k in np.flatnonzero(column)} for column in self.shares.T
         )
+
+    def uncentred(self, centre: Floats) -> Aliases:
+        """Return the aliases of the original columns, given those of columns centred at `centre`, the first of ones."""
+        if not len(centre) or not len(self.aliased):
+            return self
+        shares, moved = self.shares.copy(), centre[self.aliased - 1]
+        constant = shares[0] + moved - centre[self.retained[1:] - 1] @ shares[1:]
+        shares[0] = np.where(np.abs(constant) <= ROUNDED * np.abs(moved), 0.0, constant)
+        return self._replace(shares=shares)
+
+
+def dependent_columns(design: Design, weights: Floats | None) -> Aliases:
+    """Return the aliases of a design's columns on the rows of positive weight, in one pass."""
+    centre = design.needed_centre()
+    centred = design if centre is None else design.centred(centre)
+    aliases = aliases_of_triangle(row_triangle(centred, weights), design.shape[0], design.virtual)
+    if centre is None:
+        return aliases
+    design.passes += centred.passes
+    return aliases.uncentred(centre)
+
+
+def row_triangle(design: Design, weights: Floats | None) -> Floats:
+    """Return R of the QR factorisation of the rows times the roots of their weights, (min(n, p), p), in one pass."""
+    n, p = design.shape
+    return triangle(design, np.zeros(n), weights)[:p, :-1]
+
+
+def aliases_of_triangle(triangle: Floats, rows: int, virtual: bool) -> Aliases:
+    """Return the aliases of the columns of a triangle (k, p), in columns scaled by powers of 2."""
+    exponents = column_exponents(triangle)
+    scaled = np.ldexp(triangle, -exponents)
+    wide = len(triangle) < triangle.shape[1]
+    aliases = pivoted_aliases(scaled, virtual) if wide else find_aliases(scaled, rows)
+    units = exponents[aliases.aliased] - exponents[aliases.retained][:, np.newaxis]
+    return aliases._replace(shares=np.ldexp(aliases.shares, units))
+
+
+def column_exponents(matrix: Floats) -> Indices:
+    """Return the exponents of the powers of 2 by which to divide columns, (p,), so that their entries are at most 1."""
+    return np.asarray(np.frexp(np.abs(matrix).max(axis=0, initial=0.0))[1])
 
 
 def find_aliases(triangle: Floats, rows: int) -> Aliases:
@@ -86,7 +133,8 @@ def _aliases(products: Floats, retained: Indices, lengths: Floats) -> Aliases:
 def least_norm(coef: Floats, aliases: Aliases, virtual: bool) -> Floats:
     """Return the coefficients of least norm that fit as well as the given ones, which are 0 for aliased columns.
 
-    The intercept, if there is one, does not count in the norm.
+    Coefficients are (p,), or (p, K) with a solution in each column. The intercept, if there is one, does not count in
+    the norm.
     """
     if not len(aliases.aliased):
         return coef
@@ -99,5 +147,5 @@ def least_norm(coef: Floats, aliases: Aliases, virtual: bool) -> Floats:
     least = coef.copy()
     least[slopes] = basis @ (basis.T @ coef[slopes])
     if virtual:
-        least[0] -= float(aliases.shares[0] @ least[aliases.aliased])
+        least[0] -= aliases.shares[0] @ least[aliases.aliased]
     return least

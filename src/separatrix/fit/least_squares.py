@@ -23,7 +23,7 @@ from separatrix.certificates.overlap import rank_modulo
 from separatrix.design.base import Design
 from separatrix.design.build import row_radius
 from separatrix.design.moments import moments, residual_sums, triangle
-from separatrix.design.rank import Aliases, find_aliases, least_norm, pivoted_aliases
+from separatrix.design.rank import Aliases, aliases_of_triangle, dependent_columns, least_norm
 from separatrix.errors import NeedsError, counted
 from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.problem import Problem
@@ -33,7 +33,6 @@ SMALL = 2**18  # entries of a matrix that is factored in memory and refined
 FACTORED = 3000  # columns, up to which a matrix of them is factored
 CORRECTIONS = 4  # passes of iterative refinement, at most
 CONVERGED = 1e-6  # relative to the fit: a smaller correction is the last
-ROUNDED = 1e-9  # relative to a column's centre: smaller constants are rounding errors
 RELATED = 100_000  # shares of columns in others, up to which they are listed
 PROVED = 200  # columns, up to which independent rows are searched to prove full column rank
 SAMPLED = 8  # rows per column among which they are searched
@@ -128,7 +127,7 @@ def _in_memory(problem: Problem) -> _Solved:
     design.passes += 1.0
     if not np.isfinite(rows).all():
         row_radius(design)  # raises an error that names the entry
-    aliases = _aliases_of_rows(rows, weights, design.virtual)
+    aliases = dependent_columns(design, problem.weights)
     rows = rows[:, aliases.retained]
     targets = np.asarray(y[weighted], dtype=np.float64)
     fit = refined_fit(rows, targets, weights)
@@ -146,19 +145,6 @@ def _in_memory(problem: Problem) -> _Solved:
     )
 
 
-def _aliases_of_rows(rows: Floats, weights: Floats | None, virtual: bool) -> Aliases:
-    """Return the aliases of rows, after scaling their columns by powers of 2."""
-    weighted = rows if weights is None else rows * np.sqrt(weights)[:, np.newaxis]
-    exponents = np.frexp(np.abs(weighted).max(axis=0, initial=0.0))[1]
-    scaled = np.ldexp(weighted, -exponents)
-    if len(rows) >= rows.shape[1]:
-        aliases = find_aliases(np.asarray(np.linalg.qr(scaled, mode="r")), len(rows))
-    else:
-        aliases = pivoted_aliases(scaled, virtual)
-    units = exponents[aliases.aliased] - exponents[aliases.retained][:, np.newaxis]
-    return aliases._replace(shares=np.ldexp(aliases.shares, units))
-
-
 def _in_passes(problem: Problem) -> _Solved:
     """Solve from sums over the rows, in centred columns if they lie far from 0."""
     centred, centre = problem.centred()  # if columns lie far from 0
@@ -173,7 +159,7 @@ def _in_passes(problem: Problem) -> _Solved:
     else:
         reduced = triangle(centred.design, centred.y, centred.weights)
         left, right = reduced[: len(columns), :-1], reduced[: len(columns), -1]
-        aliases = find_aliases(left, centred.design.shape[0])
+        aliases = aliases_of_triangle(left, centred.design.shape[0], centred.design.virtual)
         basis, retained_triangle = np.linalg.qr(left[:, aliases.retained])
         factor = scaled_triangle(retained_triangle)
         start = np.linalg.solve(retained_triangle, basis.T @ right)
@@ -212,13 +198,8 @@ def _uncentred(solved: _Solved, centre: Floats) -> _Solved:
     aliases = solved.aliases
     shift = np.eye(len(aliases.retained))
     shift[0, 1:] = -centre[aliases.retained[1:] - 1]
-    shares = aliases.shares.copy()
-    if len(aliases.aliased):
-        moved = centre[aliases.aliased - 1]
-        constant = shares[0] + moved + shift[0, 1:] @ shares[1:]
-        shares[0] = np.where(np.abs(constant) <= ROUNDED * np.abs(moved), 0.0, constant)
     inverse = shift @ solved.inverse @ shift.T
-    return solved._replace(aliases=aliases._replace(shares=shares), coef=shift @ solved.coef, inverse=inverse)
+    return solved._replace(aliases=aliases.uncentred(centre), coef=shift @ solved.coef, inverse=inverse)
 
 
 def least_squares_result(
