@@ -95,7 +95,7 @@ class Newton:
             direction, slope = newton_direction(current, solve)
             excess = frame.excess(current, max(-slope, 0.0))
             stalled = 0 if current.value < value or excess < PROGRESS * least else stalled + 1
-            value, least = current.value, min(excess, least)
+            value, least = min(current.value, value), min(excess, least)
             yield Step(coef, {"objective": current.value, "excess": excess, "stalled": stalled})
             change, least_gain = frame.change(direction), frame.resolution(coef)
             coef, current = take_step(frame.expand, coef, change, current, slope, least_gain)
