@@ -54,7 +54,7 @@ from separatrix.solvers.coordinates import Coordinates
 SUFFICIENT = 1e-4  # share of the decrease predicted by the slope along the step (Armijo's rule)
 PROGRESS = 0.5  # of the least excess so far: a smaller excess is progress, even if the objective does not change
 SHORTEST = 2.0**-40
-ILL_CONDITIONED = 1e-10  # squared pivot of the Hessian in columns of equal scale, below which steps lose digits
+ILL_CONDITIONED = 1e-8  # squared pivot of the Hessian in columns of equal scale, below which steps lose digits
 ROUNDING = 8.0 * EPSILON  # of the objective
 LOOSEST = 0.3  # residual of the first Newton equation, relative to its right side
 TIGHTEST = 0.1  # the same, of the last: each step then decreases the excess a hundredfold
