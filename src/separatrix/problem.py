@@ -25,6 +25,7 @@ from separatrix.design.base import Block, Design, Expansion, block_hessian
 from separatrix.design.build import row_radius
 from separatrix.errors import NeedsError
 from separatrix.losses.base import Loss
+from separatrix.numerics import compensated_dots, two_sum
 from separatrix.penalties import NoPenalty, Penalty
 
 NEGLIGIBLE = 1e-8  # of the loss at 0: a smaller objective counts as 0
@@ -191,11 +192,16 @@ class Problem:
 
 
 def shift_intercept(coef: Floats, centre: Floats, sign: float) -> Floats:
-    """Return coefficients for centred rows (sign 1) or for the original ones (sign −1): the intercept changes."""
+    """Return coefficients for centred rows (sign 1) or for the original ones (sign −1): the intercept changes.
+
+    It is rounded once, although coefficients of dependent columns cancel in it.
+    """
     if not len(centre):
         return coef
     shifted = coef.copy()
-    shifted[0] += sign * (centre @ coef[1:])
+    products, remainders = compensated_dots(coef[1:].T.reshape(-1, len(centre)), sign * centre)
+    intercepts, errors = two_sum(coef[0], products.reshape(coef.shape[1:]))
+    shifted[0] = intercepts + (errors + remainders.reshape(coef.shape[1:]))
     return shifted
 
 
