@@ -70,6 +70,16 @@ class Conditions(NamedTuple):
     lower: Floats | None = None  # (p,)
     upper: Floats | None = None  # (p,)
 
+    @property
+    def bounded(self) -> bool:
+        """Whether some coefficient may have bounds."""
+        return self.lower is not None or self.upper is not None
+
+    def allows(self, coef: Floats) -> bool:
+        """Tell whether coefficients are within the bounds."""
+        above = self.lower is None or bool((coef >= self.lower).all())
+        return above and (self.upper is None or bool((coef <= self.upper).all()))
+
 
 PLAIN = Conditions()
 
@@ -231,7 +241,7 @@ def curvature_bound(
 
     None if nothing is proved. `slack` multiplies the rounding errors.
     """
-    if problem.loss.name not in CURVED or not width(problem, coef) <= MAX_WIDTH:
+    if problem.loss.name not in CURVED or not width(problem, coef) <= MAX_WIDTH or not conditions.allows(coef):
         return None
     best: GapBound | None = None
     for attempt in _attempts(problem, coef, columns, conditions, slack):
@@ -262,7 +272,7 @@ def _attempts(problem: Problem, coef: Floats, columns: Indices | None, condition
         own = point._replace(threshold=threshold)
         if len(used) == len(all_columns):
             yield _Attempt(centred, own, conditions, slack, centre)
-        if conditions.lower is not None or conditions.upper is not None or problem.penalty.absolute:
+        if conditions.bounded or problem.penalty.absolute:
             continue  # slopes that jump are taken in the columns as they are
         to_rows = orthogonal_coordinates(centred, used)
         if to_rows is None:
@@ -394,9 +404,7 @@ class _Attempt:
     def _with_jumping_slopes(self, gradient: Floats) -> Floats:
         """Return the gradient with the slope of an L1 penalty or a bound that is nearest to minus it."""
         coef, absolute = self.point.coef, penalties(self.problem, self.conditions)[0]
-        if coef.ndim == 2 or not (
-            absolute.any() or self.conditions.lower is not None or self.conditions.upper is not None
-        ):
+        if coef.ndim == 2 or not (absolute.any() or self.conditions.bounded):
             return gradient
         zero = coef == 0.0
         low = np.where(zero, -absolute, absolute * np.sign(coef))

@@ -6,13 +6,14 @@ For any slopes αᵢ in the domain of the loss's conjugate ℓ*, with v = −Σ 
 
 where a column with qⱼ = 0 < aⱼ needs |vⱼ| ≤ aⱼ. For the intercept, which has no penalty, r = mean α should be 0, and b̄
 bounds the intercept of all coefficients whose objective is at most that of w, P₀. A margin loss is at least minus the
-margin, so that the mean over a class gives |b| ≤ P₀/π + ‖mean row of the class‖ W, π the share of the smaller class and W
-a bound on the other coefficients, √(2P₀/q) or P₀/a. For the squared loss it is √(2P₀) + |ȳ| + ‖mean row‖ W, for a softmax
-half the sum of the |rₖ| times P₀/π + √2 ‖mean row‖ W. Other columns without a penalty: see `certificates.curvature`.
+margin, so that the mean over a class gives |b| ≤ P₀/π + ‖mean row of the class‖ W, π the share of the smaller class and
+W a bound on the other coefficients, √(2P₀/q) or P₀/a. For the squared loss it is √(2P₀) + |ȳ| + ‖mean row‖ W, for a
+softmax half the sum of the |rₖ| times P₀/π + √2 ‖mean row‖ W. Other columns without a penalty: see
+`certificates.curvature`.
 
-The slopes are those of the loss at w, moved along its curvature to where r is 0, as far as a Newton step would move them;
-for a loss without curvature those of one class are scaled down instead. Under an L1 penalty alone they are scaled into
-its box. A solver that has a better dual point can supply it. Each sum is lowered by a bound on its rounding error.
+The slopes are those of the loss at w, moved along its curvature to where r is 0, as far as a Newton step would move
+them; for a loss without curvature those of one class are scaled down instead. Under an L1 penalty alone they are scaled
+into its box. A solver that has a better dual point can supply it. Each sum is lowered by a bound on its rounding error.
 
 Cost: three passes, one of them for the sizes of the columns; with a Newton step one more, and a Hessian. With one score
 per row no array of n numbers is stored. If no bound is found the gap is the objective itself, which is never negative.
@@ -199,7 +200,7 @@ class _DualGap:
         return self.slack * OUTWARD * (loss + rounding * abs(objective)) + TINY
 
     def _newton_bound(self, objective: float, error: float, best: GapBound, wanted: float) -> GapBound:
-        """Return the bound at slopes moved as by a Newton step, in up to `ROUNDS` rounds, until the gap is as wanted."""
+        """Return the bound at slopes moved as by a Newton step, in up to `ROUNDS` rounds, until it is as wanted."""
         problem, coef = self.problem, self.coef
         expansion = problem.expand(coef, order=2)
         assert expansion.gradient is not None
@@ -251,14 +252,10 @@ class _DualGap:
                 for j in np.flatnonzero(used).tolist()
                 for k in range(classes)
             ]
-            if self._is_bounded
+            if self.conditions.bounded
             else self._conjugate_terms(dual[used], error[used], used)
         )
         return OUTWARD * float(np.sum(terms)) * (1.0 + gamma(dual.size))
-
-    @property
-    def _is_bounded(self) -> bool:
-        return self.conditions.lower is not None or self.conditions.upper is not None
 
     def _conjugate_terms(self, dual: Floats, error: Floats, used: Bools) -> Floats:
         """Return (|v| + e − a)₊²/2q, infinite where q is 0 and |v| + e is above a."""
@@ -302,7 +299,7 @@ class _DualGap:
         with np.errstate(divide="ignore"):
             reaches = np.sqrt(2.0 * primal / self.quadratic[penalised]), primal / self.absolute[penalised]
         size = min((float(reach.max(initial=0.0)) for reach in reaches), default=0.0) * OUTWARD
-        if self._is_bounded:
+        if self.conditions.bounded:
             ends = [bound for bound in (self.conditions.lower, self.conditions.upper) if bound is not None]
             box = np.max([np.abs(end[penalised]) for end in ends], axis=0) if len(ends) == 2 else np.asarray([math.inf])
             size = min(size, float(np.linalg.norm(box)) * OUTWARD)
