@@ -77,6 +77,11 @@ def gap_bound(
     return min(bounds, key=lambda each: each.gap) if bounds else dual.trivial()
 
 
+def value_bound(problem: Problem, coef: Floats, *, slack: float = 1.0) -> GapBound:
+    """Return the objective with its error, and the bound that always holds."""
+    return _DualGap(problem, coef, PLAIN, slack).trivial()
+
+
 class _DualSums(NamedTuple):
     """Weighted sums over rows at a dual point: `depth` roundings at most were made in each.
 

@@ -282,6 +282,8 @@ class LikelihoodCertificate(Certificate):
     @property
     def claim(self) -> str:
         existence = "the likelihood has a maximum" if self.existence is None else self.existence.claim
+        if self.exists is False:
+            return f"{existence}; the objective is at most {shown_up(self.optimality.primal, 10)} at the coefficients"
         return f"{existence}; {self.optimality.claim}"
 
     @property

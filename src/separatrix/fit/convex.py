@@ -20,8 +20,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.curvature import STATED_SLACK, GapBound, trivial_bound
-from separatrix.certificates.dual import gap_bound
+from separatrix.certificates.curvature import STATED_SLACK, GapBound
+from separatrix.certificates.dual import gap_bound, value_bound
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.design.build import row_radius
 from separatrix.errors import NeedsError, counted
@@ -206,9 +206,7 @@ class _Fit:
         if isinstance(solver, Descent) and self._has_diverged(solver, end):
             origin = self.problem.zero_coef() if start is None else start
             end = replace(end, status=Status.DIVERGED, coef=origin)
-        bound = trivial_bound(self.problem, end.facts["objective"], 0.0)
-        if end.status is not Status.SEPARATED:
-            bound = confirm.bound_at(end)
+        bound = confirm.bound_at(end)
         if bound.relative_gap <= options.tol and options.stop == "gap" and end.status is not Status.DIVERGED:
             end = replace(end, status=Status.OPTIMAL)
         if previous is not None:
@@ -264,7 +262,10 @@ class _GapCheck:
         if id(point.coef) not in self.bounds:
             dual = None if self.problem.loss.has_curvature else point.dual
             coef = shift_intercept(point.coef, self.centre, -1.0)
-            bound = gap_bound(self.problem, coef, dual, wanted=self.tol, slack=STATED_SLACK)
+            if isinstance(point, Run) and point.status is Status.SEPARATED:
+                bound = value_bound(self.problem, coef, slack=STATED_SLACK)
+            else:
+                bound = gap_bound(self.problem, coef, dual, wanted=self.tol, slack=STATED_SLACK)
             self.bounds[id(point.coef)] = bound
         return self.bounds[id(point.coef)]
 
