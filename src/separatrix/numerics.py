@@ -192,10 +192,10 @@ def column_norms(matrix: Floats) -> Floats:
 def compensated_dots(rows: Floats, high: Floats, low: Floats | float = 0.0) -> tuple[Floats, Floats]:
     """Return the dot product of each row with high + low, (p,), in twice the working precision: sums and remainders."""
     products, errors = two_product(rows, high)
-    return _compensated_sums(products.T, (errors + rows * low).T)
+    return compensated_sums(products.T, (errors + rows * low).T)
 
 
-def _compensated_sums(high: Floats, low: Floats) -> tuple[Floats, Floats]:
+def compensated_sums(high: Floats, low: Floats) -> tuple[Floats, Floats]:
     """Return the sums of high + low over the first axis in twice the working precision, by pairwise summation."""
     if not len(high):
         return np.zeros(high.shape[1:]), np.zeros(high.shape[1:])

@@ -54,7 +54,7 @@ ALIASED = np.column_stack([X, X[:, 0] + X[:, 1]])
 NEAR = np.column_stack([X[:, 0], X[:, 0] + X[:, 1] * 2.0**-30])
 NEARER = np.column_stack([X[:, 0], X[:, 0] + X[:, 1] * 2.0**-46])
 FAR = X + np.array([2.0**32, 0.0])
-SCALED = X * np.array([1e150, 1e-150])
+SCALED = X * np.array([1e149, 1e-150])
 XOR_X, XOR = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([False, False, True, True])
 GRAM = X @ X.T + 1.0
 
