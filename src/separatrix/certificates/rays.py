@@ -215,3 +215,10 @@ class Rays:
         for first in range(0, len(undecided), step):
             chunk = undecided[first : first + step]
             signs[chunk] = exact_sign_rows(self.take(places[chunk]), weights)
+
+
+def broken_relation(design: Design, relations: Sequence[Relation]) -> int | None:
+    """Return a row on which one of some combinations of columns is not 0, exactly; None if there is none."""
+    rays = Rays(design, np.ones(design.shape[0], dtype=np.intp), 2)
+    broken = [int(places[0]) for places in rays.violating(relations, np.arange(rays.count), 1) if len(places)]
+    return min(broken, default=None)

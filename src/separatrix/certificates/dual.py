@@ -1,0 +1,505 @@
+"""An upper bound on the suboptimality of coefficients: the duality gap at a dual point, rounded outward.
+
+For any slopes αᵢ in the domain of the loss's conjugate ℓ*, with v = −Σ sᵢαᵢxᵢ / S, weak duality gives
+
+    min P ≥ −mean ℓ*(α) − Σⱼ (|vⱼ| − aⱼ)₊² / 2qⱼ − |r| b̄          (aⱼ, qⱼ: factors of |wⱼ| and wⱼ²/2 in the penalty)
+
+where a column with qⱼ = 0 < aⱼ needs |vⱼ| ≤ aⱼ. For the intercept, which has no penalty, r = mean α should be 0, and b̄
+bounds the intercept of all coefficients whose objective is at most that of w, P₀. A margin loss is at least minus the
+margin, so that the mean over a class gives |b| ≤ P₀/π + ‖mean row of the class‖ W, π the share of the smaller class and
+W a bound on the other coefficients, √(2P₀/q) or P₀/a. For the squared loss it is √(2P₀) + |ȳ| + ‖mean row‖ W, for a
+softmax half the sum of the |rₖ| times P₀/π + √2 ‖mean row‖ W. Other columns without a penalty: see
+`certificates.curvature`.
+
+The slopes are those of the loss at w, moved along its curvature to where r is 0, as far as a Newton step would move
+them; for a loss without curvature those of one class are scaled down instead. Under an L1 penalty alone they are scaled
+into its box. A solver that has a better dual point can supply it. Each sum is lowered by a bound on its rounding error.
+
+Cost: three passes, one of them for the sizes of the columns; with a Newton step one more, and a Hessian. With one score
+per row no array of n numbers is stored. If no bound is found the gap is the objective itself, which is never negative.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from separatrix.arrays import Bools, Floats
+from separatrix.certificates.curvature import (
+    MAX_WIDTH,
+    PLAIN,
+    Conditions,
+    GapBound,
+    centred_coef,
+    curvature_bound,
+    penalties,
+    trivial_bound,
+)
+from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma
+from separatrix.design.base import Block
+from separatrix.losses.base import Loss
+from separatrix.numerics import (
+    compensated_sums,
+    entropy_complement,
+    entropy_term,
+    semidefinite_solver,
+    solve_semidefinite,
+    two_product,
+)
+from separatrix.problem import Problem
+
+MAX_CURVATURES = 2**28  # numbers (2 GB) of the per-row curvature matrices that are stored at once
+ROUNDS = 2  # Newton steps of the slopes; the second removes the rounding error of the first
+
+
+def gap_bound(
+    problem: Problem,
+    coef: Floats,
+    slopes: Floats | None = None,
+    *,
+    conditions: Conditions = PLAIN,
+    wanted: float = 0.0,
+    slack: float = 1.0,
+) -> GapBound:
+    """Return the best bound on the suboptimality: by a dual point if all columns are penalised, else by the curvature.
+
+    `slopes` are a solver's own dual point. The first bound whose relative gap is at most `wanted` is returned.
+    """
+    dual = _DualGap(problem, coef, conditions, slack)
+    bound = dual.bound(slopes, wanted) if dual.is_usable else None
+    if bound is not None and bound.relative_gap <= wanted:
+        return bound
+    curved = curvature_bound(problem, coef, conditions=conditions, wanted=wanted, slack=slack)
+    bounds = [each for each in (bound, curved) if each is not None]
+    return min(bounds, key=lambda each: each.gap) if bounds else dual.trivial()
+
+
+def value_bound(problem: Problem, coef: Floats, *, slack: float = 1.0) -> GapBound:
+    """Return the objective with its error, and the bound that always holds."""
+    return _DualGap(problem, coef, PLAIN, slack).trivial()
+
+
+class _DualSums(NamedTuple):
+    """Weighted sums over rows at a dual point: `depth` roundings at most were made in each.
+
+    The conjugates and the sizes of their terms, Σ sαx, Σ sα², and Σ sα with Σ s|α|, the former as a sum of two floats.
+    """
+
+    depth: float
+    conjugate: float
+    size: float
+    products: Floats
+    squares: Floats
+    high: Floats
+    low: Floats
+    absolute: Floats
+
+
+def join_dual_sums(a: Sequence[Any], b: Sequence[Any]) -> _DualSums:
+    """Add the sums of two blocks."""
+    first, second = _DualSums(*a), _DualSums(*b)
+    added = _DualSums(*(x + z for x, z in zip(a, b, strict=True)))
+    high, low = compensated_sums(np.stack([first.high, second.high]), np.stack([first.low, second.low]))
+    return added._replace(depth=max(first.depth, second.depth) + 1.0, high=high, low=low)
+
+
+class _Rows(NamedTuple):
+    """How the row vectors of a task are to be read, and the dual point: coefficients and a change, if not given."""
+
+    loss: Loss
+    weighted: bool
+    offset: bool
+    coef: Floats | None = None
+    change: float | Floats = 0.0
+
+
+class _DualGap:
+    """The duality gap of some coefficients, in columns that are centred where they lie far from 0."""
+
+    def __init__(self, problem: Problem, coef: Floats, conditions: Conditions, slack: float) -> None:
+        self.problem, centre = problem.centred()
+        self.coef, self.score_error = centred_coef(coef, centre)
+        self.conditions, self.slack = conditions, slack
+        self.absolute, self.quadratic = penalties(self.problem, conditions)
+        offset = conditions.offset
+        self.rows = (*self.problem.rows, *(() if offset is None else (offset,)))
+        self.largest_offset = 0.0 if offset is None else float(np.abs(offset).max(initial=0.0))
+
+    @property
+    def free(self) -> Bools:
+        """Which coefficients have neither a penalty nor bounds."""
+        free = (self.absolute == 0.0) & (self.quadratic == 0.0)
+        for bound in (self.conditions.lower, self.conditions.upper):
+            free = free if bound is None else free & ~np.isfinite(bound)
+        return np.asarray(free)
+
+    def bound(self, slopes: Floats | None, wanted: float) -> GapBound:
+        """Return the bound at the given slopes or, for want of them, at those of the loss."""
+        problem, coef, loss = self.problem, self.coef, self.problem.loss
+        streamed = slopes is None and loss.target != "classes" and loss.has_curvature and not self._boxed.any()
+        if streamed:
+            objective, error, shift = self._streamed_objective()
+            bound = self._evaluate(objective, error, _rows_of(self, coef, shift))
+            if bound.relative_gap <= wanted or not problem.penalty.smooth or coef.size > MAX_WIDTH:
+                return bound
+            return self._newton_bound(objective, error, bound, wanted)
+        objective, error, eta, own = self._stored_objective()
+        slopes = _Balance(problem, coef, eta, self.free).moved(own) if slopes is None else slopes
+        slopes = self._scaled_into_box(_shrink_heavier_class(problem, slopes) if self._is_one_score(slopes) else slopes)
+        return self._evaluate(objective, error, _rows_of(self), slopes)
+
+    def trivial(self) -> GapBound:
+        """Return the bound that always holds."""
+        return trivial_bound(self.problem, *self._stored_objective()[:2])
+
+    def _stored_objective(self) -> tuple[float, float, Floats, Floats]:
+        """Return the objective, a bound on its error, the scores and the slopes of the loss."""
+        problem, loss = self.problem, self.problem.loss
+        eta = problem.design.matvec(self.coef)
+        eta = eta if self.conditions.offset is None else eta + self.conditions.offset
+        slopes = np.asarray(loss.slope(eta, problem.y))
+        objective = problem.mean(loss.value(eta, problem.y)) + problem.penalty.value(self.coef, self._penalty_weights)
+        error = self._objective_error(objective, _mean_squares(problem, slopes), float(len(problem.y)))
+        return objective, error, eta, slopes
+
+    def _is_one_score(self, slopes: Floats) -> bool:
+        return slopes.ndim == 1 and bool(self.free.any()) and not self.problem.loss.has_curvature
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether every coefficient but the intercept is penalised or bounded."""
+        return not self.free[int(self.problem.design.virtual) :].any()
+
+    @property
+    def _boxed(self) -> Bools:
+        return np.asarray((self.absolute > 0.0) & (self.quadratic == 0.0))
+
+    @property
+    def _penalty_weights(self) -> Floats:
+        weights, factors = self.problem.penalty_weights, self.conditions.factors
+        return weights if factors is None else weights * factors
+
+    def _streamed_objective(self) -> tuple[float, float, float]:
+        """Return the objective, a bound on its error, and the shift of all scores that makes the slopes sum to 0."""
+        problem, coef = self.problem, self.coef
+        depth, value, squares, slope, mass = problem.design.fold(
+            _loss_sums, _rows_of(self, coef), rows=self.rows, combine=_join_loss_sums
+        )
+        objective = value / problem.total_weight + problem.penalty.value(coef, self._penalty_weights)
+        error = self._objective_error(objective, np.asarray([squares / problem.total_weight]), depth)
+        return objective, error, slope / mass if self.free.any() and mass > 0.0 else 0.0
+
+    def _objective_error(self, objective: float, mean_squares: Floats, depth: float) -> float:
+        """Return a bound on the error of the objective, from the mean squares of the columns and of the slopes."""
+        lengths, by_class = np.sqrt(self.problem.column_squares) * OUTWARD, np.atleast_2d(self.coef.T)
+        sizes = np.abs(by_class) @ lengths + self.largest_offset
+        scores = OUTWARD * (gamma(self.coef.shape[0] + 8.0) * sizes + self.score_error)
+        bound = self.problem.loss.curvature_bound
+        loss = float(scores.sum())
+        if bound is not None:
+            loss = float(np.sqrt(mean_squares) @ scores) * OUTWARD + 0.5 * bound * float(scores @ scores)
+        rounding = gamma(depth + 8.0) + gamma(self.coef.size + 8.0) + 32 * UNIT
+        return self.slack * OUTWARD * (loss + rounding * abs(objective)) + TINY
+
+    def _newton_bound(self, objective: float, error: float, best: GapBound, wanted: float) -> GapBound:
+        """Return the bound at slopes moved as by a Newton step, in up to `ROUNDS` rounds, until it is as wanted."""
+        problem, coef = self.problem, self.coef
+        expansion = problem.expand(coef, order=2)
+        assert expansion.gradient is not None
+        assert expansion.hessian is not None
+        curvature, solve = self.quadratic, semidefinite_solver(expansion.hessian)
+        change, residual = np.zeros(len(coef)), expansion.gradient
+        for _ in range(ROUNDS):
+            change = change + solve(residual)
+            rows = _rows_of(self, coef, change)
+            sums = self._sums(rows, None)
+            bound = self._bound_of(objective, error, sums)
+            best = bound if bound.gap < best.gap else best
+            if best.relative_gap <= wanted:
+                break
+            residual = curvature * (coef - change) + sums.products / problem.total_weight
+        return best
+
+    def _sums(self, rows: _Rows, slopes: Floats | None) -> _DualSums:
+        vectors = self.rows if slopes is None else (*self.rows, slopes)
+        with np.errstate(all="ignore"):
+            return _DualSums(*self.problem.design.fold(_dual_sums, rows, rows=vectors, combine=join_dual_sums))
+
+    def _evaluate(self, objective: float, error: float, rows: _Rows, slopes: Floats | None = None) -> GapBound:
+        return self._bound_of(objective, error, self._sums(rows, slopes))
+
+    def _bound_of(self, objective: float, error: float, sums: _DualSums) -> GapBound:
+        """Return the bound at a dual point with some sums."""
+        problem, total = self.problem, self.problem.total_weight
+        trivial = trivial_bound(problem, objective, error)
+        if not math.isfinite(sums.conjugate):
+            return trivial
+        rounding = self.slack * (gamma(sums.depth + 8.0) + 32 * UNIT)
+        dual = -sums.conjugate / total - OUTWARD * rounding * sums.size / total - TINY
+        dual -= self._penalty_conjugate(sums) + self._imbalance_cost(sums, trivial.primal)
+        gap = (objective + error - dual) * OUTWARD + 4 * UNIT * abs(objective) + TINY
+        return GapBound(objective, error, gap, problem.least_scale) if 0.0 <= gap < trivial.gap else trivial
+
+    def _penalty_conjugate(self, sums: _DualSums) -> float:
+        """Return an upper bound on the conjugate of the penalty, over the columns that have one or bounds."""
+        total, used = self.problem.total_weight, ~self.free
+        classes = sums.products.shape[1] if sums.products.ndim == 2 else 1
+        lengths = np.sqrt(np.outer(self.problem.column_squares, np.atleast_1d(sums.squares) / total))
+        dual = np.abs(sums.products.reshape(len(lengths), -1)) / total
+        error = self.slack * OUTWARD * gamma(sums.depth + classes + 8.0) * lengths + TINY
+        signed = -sums.products.reshape(len(lengths), -1) / total
+        terms = (
+            [
+                self._conjugate_term(j, signed[j, k], dual[j, k], error[j, k])
+                for j in np.flatnonzero(used).tolist()
+                for k in range(classes)
+            ]
+            if self.conditions.bounded
+            else self._conjugate_terms(dual[used], error[used], used)
+        )
+        return OUTWARD * float(np.sum(terms)) * (1.0 + gamma(dual.size))
+
+    def _conjugate_terms(self, dual: Floats, error: Floats, used: Bools) -> Floats:
+        """Return (|v| + e − a)₊²/2q, infinite where q is 0 and |v| + e is above a."""
+        absolute, quadratic = self.absolute[used, np.newaxis], self.quadratic[used, np.newaxis]
+        excess = np.maximum((dual + error) * (1.0 + 4 * UNIT) - absolute, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return np.where(excess == 0.0, 0.0, excess * (excess / (2.0 * quadratic)))
+
+    def _conjugate_term(self, j: int, signed: float, size: float, error: float) -> float:
+        """Return the largest vw − a|w| − qw²/2 within the bounds of a coefficient, at either end of v's interval."""
+        ends = [
+            -math.inf if self.conditions.lower is None else float(self.conditions.lower[j]),
+            math.inf if self.conditions.upper is None else float(self.conditions.upper[j]),
+        ]
+        a, q = float(self.absolute[j]), float(self.quadratic[j])
+        largest = 0.0 if ends[0] <= 0.0 <= ends[1] else -math.inf
+        for v in (signed - error, signed + error):
+            soft = math.copysign(max(abs(v) - a, 0.0), v)
+            peak = soft / q if q > 0.0 else math.copysign(math.inf, soft) if soft else 0.0
+            places = [min(max(peak, ends[0]), ends[1]), *(end for end in ends if math.isfinite(end))]
+            for w in places:
+                if math.isinf(w):
+                    return math.inf
+                terms = (v * w, -a * abs(w), -0.5 * q * w * w)
+                largest = max(largest, sum(terms) + 8 * UNIT * (sum(map(abs, terms)) + size * abs(w)))
+        return largest
+
+    def _imbalance_cost(self, sums: _DualSums, primal: float) -> float:
+        """Return |r| b̄, what slopes that do not sum to 0 cost; 0 without a free intercept."""
+        if not self.free.any():
+            return 0.0
+        total = self.problem.total_weight
+        rounding = 2 * UNIT * np.abs(sums.high) + gamma(sums.depth + 8.0) ** 2 * sums.absolute + TINY
+        residual = OUTWARD * float(np.sum(np.abs(sums.high + sums.low) + self.slack * rounding)) / total
+        return OUTWARD * residual * self._largest_intercept(primal) if residual else 0.0
+
+    def _largest_intercept(self, primal: float) -> float:
+        """Return b̄, a bound on the intercept of coefficients whose objective is at most `primal`."""
+        problem, penalised = self.problem, ~self.free
+        length = math.sqrt(float(problem.column_squares[penalised].sum())) * OUTWARD
+        with np.errstate(divide="ignore"):
+            reaches = np.sqrt(2.0 * primal / self.quadratic[penalised]), primal / self.absolute[penalised]
+        size = min((float(reach.max(initial=0.0)) for reach in reaches), default=0.0) * OUTWARD
+        if self.conditions.bounded:
+            ends = [bound for bound in (self.conditions.lower, self.conditions.upper) if bound is not None]
+            box = np.max([np.abs(end[penalised]) for end in ends], axis=0) if len(ends) == 2 else np.asarray([math.inf])
+            size = min(size, float(np.linalg.norm(box)) * OUTWARD)
+        offset = self.largest_offset
+        if problem.loss.target == "numbers":
+            mean = abs(float(problem.mean(problem.y))) * OUTWARD + gamma(len(problem.y)) * float(
+                np.abs(problem.y).max()
+            )
+            return OUTWARD * (math.sqrt(2.0 * primal) + mean + length * size + offset)
+        share = least_share(problem) / OUTWARD
+        if not share > 0.0:
+            return math.inf
+        length /= math.sqrt(share)
+        if problem.loss.target == "classes":
+            return OUTWARD * 0.5 * (primal / share + math.sqrt(2.0) * length * size + 2.0 * offset)
+        return OUTWARD * (primal / share + length * size + offset)
+
+    def _scaled_into_box(self, slopes: Floats) -> Floats:
+        """Return slopes scaled into the L1 box, at a scale that makes the dual large."""
+        boxed, problem = self._boxed, self.problem
+        if not boxed.any():
+            return slopes
+        sums = problem.dual_coef(slopes)
+        lengths = np.sqrt(np.outer(problem.column_squares, _mean_squares(problem, slopes)))
+        error = 2.0 * self.slack * gamma(len(problem.y) + 2.0 * lengths.shape[1] + 8.0) * lengths
+        sizes = (np.abs(sums.reshape(len(boxed), -1)) + error)[boxed].max(axis=1)
+        with np.errstate(divide="ignore"):
+            largest = float(np.min(self.absolute[boxed] / sizes)) * (1.0 - 16 * UNIT)
+        return slopes * min(largest, _best_scale(problem, slopes, min(largest, 1.0)))
+
+
+def _rows_of(gap: _DualGap, coef: Floats | None = None, change: float | Floats = 0.0) -> _Rows:
+    problem = gap.problem
+    return _Rows(problem.loss, problem.weights is not None, gap.conditions.offset is not None, coef, change)
+
+
+def least_share(problem: Problem) -> float:
+    """Return the share of the weight of the smallest class."""
+    codes = problem.y if problem.loss.target == "classes" else (problem.y > 0.0).astype(np.intp)
+    shares = np.bincount(codes.astype(np.intp), weights=problem.row_weights, minlength=2) / problem.total_weight
+    return float(shares.min())
+
+
+def _mean_squares(problem: Problem, slopes: Floats) -> Floats:
+    """Return the mean square of the slopes of each class."""
+    return np.atleast_1d(problem.mean(slopes * slopes))
+
+
+def _split_rows(rows: Sequence[Any], how: _Rows) -> tuple[Any, Floats | float, Floats | None, Floats | None]:
+    """Return targets, weights (1 if there are none), offsets and slopes of a block."""
+    y, *others = rows
+    weights = others.pop(0) if how.weighted else 1.0
+    offset = others.pop(0) if how.offset else None
+    return y, weights, offset, others[0] if others else None
+
+
+def _loss_sums(block: Block, *arguments: Any) -> tuple[float, ...]:
+    *rows, how = arguments
+    y, weights, offset, _ = _split_rows(rows, how)
+    eta = block.matvec(how.coef)
+    value, slope, curvature = how.loss.expand(eta if offset is None else eta + offset, y, 2)
+    parts = (value, slope * slope, slope, curvature)
+    return (float(len(y)), *(float(np.sum(weights * part)) for part in parts))
+
+
+def _join_loss_sums(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, ...]:
+    return (max(a[0], b[0]) + 1.0, *(x + z for x, z in zip(a[1:], b[1:], strict=True)))
+
+
+def _dual_sums(block: Block, *arguments: Any) -> _DualSums:
+    *rows, how = arguments
+    y, weights, offset, slopes = _split_rows(rows, how)
+    if slopes is None:
+        slopes = _moved_slopes(block, how, y, offset)
+    slopes, conjugates, sizes = _conjugates(how.loss, slopes, y)
+    if offset is not None:
+        shifted = slopes * offset
+        conjugates = conjugates - (shifted if shifted.ndim == 1 else shifted.sum(axis=1))
+        sizes = sizes + (np.abs(shifted) if shifted.ndim == 1 else np.abs(shifted).sum(axis=1))
+    column = weights if slopes.ndim == 1 or isinstance(weights, float) else weights[:, np.newaxis]
+    high, low = two_product(column, slopes) if how.weighted else (slopes, np.zeros_like(slopes))
+    total, rest = compensated_sums(high, low)
+    return _DualSums(
+        depth=float(len(y)) + 4.0,
+        conjugate=float(np.sum(weights * conjugates)),
+        size=float(np.sum(weights * sizes)),
+        products=block.rmatvec(high),
+        squares=np.sum(high * slopes, axis=0),
+        high=total,
+        low=rest,
+        absolute=np.abs(high).sum(axis=0),
+    )
+
+
+def _moved_slopes(block: Block, how: _Rows, y: Any, offset: Floats | None) -> Floats:
+    """Return the slopes of the loss, moved along the curvature by minus a change of the scores or coefficients."""
+    assert how.coef is not None
+    eta = block.matvec(how.coef)
+    _, slope, curvature = how.loss.expand(eta if offset is None else eta + offset, y, 2)
+    moved = slope - curvature * (how.change if np.ndim(how.change) == 0 else block.matvec(np.asarray(how.change)))
+    outside = ~np.isfinite(np.asarray(how.loss.conjugate(moved, y)))  # by rounding, where a slope is next to 0
+    return np.asarray(np.where(outside, slope, moved))
+
+
+def _conjugates(loss: Loss, slopes: Floats, y: Any) -> tuple[Floats, Floats, Floats]:
+    """Return slopes in the domain, upper bounds on their conjugates up to rounding, and the sizes of the terms."""
+    if loss.target == "classes":
+        return _softmax_conjugates(slopes, y)
+    conjugates = np.asarray(loss.conjugate(slopes, y), dtype=np.float64)
+    if loss.name == "logistic":
+        q = -y * slopes
+        return slopes, conjugates, np.abs(entropy_term(q)) + np.abs(entropy_complement(q)) + np.abs(q)
+    return slopes, conjugates, np.abs(y * slopes) + 0.5 * slopes * slopes
+
+
+def _softmax_conjugates(slopes: Floats, y: Any) -> tuple[Floats, Floats, Floats]:
+    """Return the same for a softmax, whose own slope is minus the sum of the others."""
+    classes = slopes.shape[1]
+    own = np.arange(classes) == np.asarray(y)[:, np.newaxis]
+    others, rounding = np.where(own, 0.0, slopes), gamma(classes)
+    total = others.sum(axis=1, keepdims=True)
+    others = np.where(
+        total * (1.0 + rounding) > 1.0, others * ((1.0 - 4.0 * rounding) / np.maximum(total, 1.0)), others
+    )
+    total = others.sum(axis=1)
+    ends = [np.clip(total * (1.0 + sign * rounding), 0.0, 1.0) for sign in (-1.0, 1.0)]
+    complement = np.maximum(entropy_complement(ends[0]), entropy_complement(ends[1]))
+    terms = entropy_term(others)
+    outside = (total * (1.0 + rounding) > 1.0) | (others < 0.0).any(axis=1)
+    conjugates = np.where(outside, np.inf, terms.sum(axis=1) + complement)
+    sizes = np.abs(terms).sum(axis=1) + np.abs(complement) + total
+    return np.where(own, -total[:, np.newaxis], others), conjugates, (classes + 1) * sizes
+
+
+class _Balance(NamedTuple):
+    """Moves stored slopes along the curvature to where those of the free coefficients sum to 0."""
+
+    problem: Problem
+    coef: Floats
+    eta: Floats
+    free: Bools
+
+    def moved(self, slopes: Floats) -> Floats:
+        """Return the moved slopes; unchanged if that leaves the conjugate's domain or there is no curvature."""
+        problem, outputs = self.problem, self.coef.size // len(self.coef)
+        if not (problem.loss.has_curvature and len(self.eta) * outputs**2 <= MAX_CURVATURES):
+            return slopes
+        curvature = np.asarray(problem.loss.curvature(self.eta, problem.y))
+        if problem.penalty.smooth and self.coef.size <= MAX_WIDTH:
+            moved = self._by_columns(curvature, slopes)
+            if np.isfinite(problem.loss.conjugate(moved, problem.y)).all():
+                return moved
+        if self.free.any():
+            moved = self._by_intercept(curvature, self._by_intercept(curvature, slopes))
+            if np.isfinite(problem.loss.conjugate(moved, problem.y)).all():
+                return moved
+        return slopes
+
+    def _by_intercept(self, curvature: Floats, slopes: Floats) -> Floats:
+        total, mass = self.problem.mean(slopes), self.problem.mean(curvature)
+        if slopes.ndim == 1:
+            return np.asarray(slopes - curvature * (total / mass if mass > 0.0 else 0.0))
+        return np.asarray(slopes - curvature @ (np.linalg.pinv(mass) @ total))
+
+    def _by_columns(self, curvature: Floats, slopes: Floats) -> Floats:
+        """Move slopes as by a Newton step of all coefficients."""
+        problem, coef = self.problem, self.coef
+        p, outputs = problem.design.shape[1], coef.size // len(coef)
+        penalty = np.repeat(problem.penalty.curvature(problem.penalty_weights), outputs)
+        hessian = problem.mean_hessian(curvature) + np.diag(penalty)
+        target, moved = coef.reshape(-1), slopes
+        for _ in range(ROUNDS):
+            residual = penalty * target - problem.dual_coef(moved).reshape(-1)
+            change = solve_semidefinite(hessian, residual, outputs)
+            target = target - change
+            eta_change = problem.design.matvec(change.reshape(p, outputs))
+            one_score = curvature.ndim == 1
+            along = curvature * eta_change[:, 0] if one_score else np.einsum("ijk,ik->ij", curvature, eta_change)
+            moved = moved - along
+        return moved
+
+
+def _shrink_heavier_class(problem: Problem, slopes: Floats) -> Floats:
+    """Scale down the slopes of one sign so that the weighted sum of all is 0."""
+    positive = slopes > 0.0
+    up, down = problem.mean(np.where(positive, slopes, 0.0)), -problem.mean(np.where(positive, 0.0, slopes))
+    if up > down:
+        return np.asarray(np.where(positive, slopes * (down / up), slopes))
+    return np.asarray(np.where(positive, slopes, slopes * (up / down))) if down > 0.0 else slopes
+
+
+def _best_scale(problem: Problem, slopes: Floats, scale: float) -> float:
+    """Return the vertex of the parabola through the dual at the scales 0, scale/2 and scale."""
+    zero, half, full = (-problem.mean(problem.loss.conjugate(t * slopes, problem.y)) for t in (0.0, scale / 2, scale))
+    bend = zero - 2.0 * half + full
+    if not math.isfinite(bend) or bend >= 0.0:
+        return scale
+    return max(scale / 2 * (1.0 - (full - zero) / (2.0 * bend)), 0.0) if problem.loss.target == "numbers" else scale
