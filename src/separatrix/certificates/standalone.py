@@ -640,7 +640,7 @@ class Interval:
 
     @property
     def middle(self) -> Decimal:
-        return (self.low + self.high) / 2
+        return NEAREST.divide(NEAREST.add(self.low, self.high), 2)
 
 
 Matrix = list[list[Interval]]
