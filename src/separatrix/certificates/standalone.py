@@ -865,7 +865,7 @@ class Objective:
                 break
             ends = {u: (own[u] / step[u]).copy_negate() for u in kinks if own[u] * step[u] < 0}
             length = min([Decimal(1), *ends.values()])
-            while length > NEAR:
+            while length > FINEST:
                 moved = [ZERO if ends.get(u) == length else w + length * step[u] for u, w in enumerate(own)]
                 trial = [list(block) for block in point]
                 for (b, j), w in zip(self.places, moved, strict=True):
