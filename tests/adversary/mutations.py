@@ -325,7 +325,9 @@ class Forger:
             other = int(self.rng.integers(n))
             X[[i, other]] = X[[other, i]]
         elif way == "type":
-            X, y = self.pick([(X.astype(np.float32), y), (X, y.astype(str)), (X, y.astype(object)), (X[:, :1], y)])
+            with np.errstate(over="ignore"):
+                single = X.astype(np.float32)
+            X, y = self.pick([(single, y), (X, y.astype(str)), (X, y.astype(object)), (X[:, :1], y)])
         elif way == "sign":
             X = -X
         else:

@@ -47,7 +47,6 @@ from separatrix.certificates.rays import Relation, broken_relation
 from separatrix.codec import Items
 from separatrix.design.base import Block, Design, block_hessian
 from separatrix.design.moments import triangle
-from separatrix.errors import counted
 from separatrix.losses.base import Loss
 from separatrix.numerics import compensated_dots, two_product, two_sum
 from separatrix.problem import Problem, shift_intercept
@@ -56,6 +55,7 @@ MAX_WIDTH = 3000  # coefficients: beyond, the Hessian is not formed
 CAREFUL = 2**22  # products of a pass up to which dot products are compensated
 THRESHOLDS = (2.0**-6, 2.0**-20)  # values of τ that are tried
 STATED_SLACK = 3.0  # times the rounding errors: what fits state, so that another machine proves it too
+NAMED = 5  # aliased columns that a claim names
 CURVED = ("logistic", "softmax", "squared", "squared hinge")
 
 
@@ -104,6 +104,11 @@ class GapBound:
         return (self.objective + self.error) * (1.0 + 4 * UNIT)
 
     @property
+    def dual(self) -> float:
+        """A lower bound on the minimum."""
+        return max((self.objective - self.error - self.gap) * (1.0 - 4 * UNIT), 0.0)
+
+    @property
     def floor(self) -> float:
         """A lower bound on what the gap is relative to: the larger of objective and scale."""
         return max((self.objective - self.error) * (1.0 - 4 * UNIT), self.scale)
@@ -147,9 +152,14 @@ def dependence_clause(certificate: Any) -> str:
     names = certificate.data.names
     if certificate.held:
         held = ", ".join(repr(names[column]) for column in certificate.held)
-        return f" over the columns other than {held}, which depend on them up to rounding and are held"
+        verb = "is" if len(certificate.held) == 1 else "are"
+        return f" over the other columns, with {held} held, which {verb} collinear with them to rounding"
     if certificate.aliased:
-        return f", which other coefficients reach too, as {counted(len(certificate.aliased), 'column')} of others made"
+        aliased = ", ".join(repr(names[column]) for column in certificate.aliased[:NAMED])
+        more = f" and {len(certificate.aliased) - NAMED:,} more" if len(certificate.aliased) > NAMED else ""
+        one = len(certificate.aliased) == 1
+        combined = "is a combination" if one else "are combinations"
+        return f", which other coefficients reach too: {aliased}{more} {combined} of other columns"
     return "" if certificate.radii is None else ", which no other coefficients reach"
 
 
@@ -180,7 +190,8 @@ def relation_check(design: Design, dependence: Dependence) -> Check | None:
 class _Point(NamedTuple):
     """Where the sums of a pass are taken, and in which coordinates; None: those of the columns.
 
-    `error` is that of all scores. `careful` means dot products in twice the working precision.
+    `error` is that of all scores. `careful` means dot products in twice the working precision, `jumps` that the
+    penalty or bounds have slopes that jump.
     """
 
     coef: Floats
@@ -191,6 +202,7 @@ class _Point(NamedTuple):
     coordinates: Floats | None = None
     careful: bool = False
     threshold: float = 0.0
+    jumps: bool = False
 
 
 class _Sums(NamedTuple):
@@ -213,6 +225,7 @@ class _Sums(NamedTuple):
     relative_error: float
     largest: Floats
     largest_entries: Floats
+    column_gradient: Floats
 
 
 _LARGEST = ("relative_error", "largest", "largest_entries")
@@ -268,12 +281,11 @@ def _attempts(problem: Problem, coef: Floats, columns: Indices | None, condition
     moved, error = centred_coef(coef, centre)
     thresholds = THRESHOLDS if problem.loss.name == "squared hinge" else (0.0,)
     point = _Point(moved, problem.loss, problem.weights is not None, conditions.offset is not None, error)
+    point = point._replace(jumps=coef.ndim == 1 and (conditions.bounded or problem.penalty.absolute > 0.0))
     for threshold in thresholds:
         own = point._replace(threshold=threshold)
         if len(used) == len(all_columns):
             yield _Attempt(centred, own, conditions, slack, centre)
-        if conditions.bounded or problem.penalty.absolute:
-            continue  # slopes that jump are taken in the columns as they are
         to_rows = orthogonal_coordinates(centred, used)
         if to_rows is None:
             continue
@@ -397,23 +409,24 @@ class _Attempt:
         rounding = sums.slope_errors + by_column * (sums.total_error + sums.total_size)
         rounding = (rounding + gamma(sums.depth + 8.0) * sums.slope_sizes) / total
         rounding = self.slack * OUTWARD * (rounding + penalty.gradient_error.reshape(gradient.shape)) + TINY
-        if self.point.coordinates is None:
-            gradient = self._with_jumping_slopes(gradient)
+        if self.point.jumps:
+            jumping, to_rows = self._jumping_slopes(sums.column_gradient / total), self.point.coordinates
+            if to_rows is None:
+                return gradient + jumping, rounding
+            rounding += self.slack * gamma(len(jumping) + 4.0) * (np.abs(jumping) @ np.abs(to_rows))
+            gradient = gradient + jumping @ to_rows
         return gradient.reshape(-1), rounding.reshape(-1)
 
-    def _with_jumping_slopes(self, gradient: Floats) -> Floats:
-        """Return the gradient with the slope of an L1 penalty or a bound that is nearest to minus it."""
-        coef, absolute = self.point.coef, penalties(self.problem, self.conditions)[0]
-        if coef.ndim == 2 or not (absolute.any() or self.conditions.bounded):
-            return gradient
-        zero = coef == 0.0
-        low = np.where(zero, -absolute, absolute * np.sign(coef))
-        high = np.where(zero, absolute, absolute * np.sign(coef))
+    def _jumping_slopes(self, gradient: Floats) -> Floats:
+        """Return the slopes of an L1 penalty or of bounds that are nearest to minus the gradient of the rest."""
+        coef, (absolute, quadratic) = self.point.coef, penalties(self.problem, self.conditions)
+        low, high = absolute * np.sign(coef), absolute * np.sign(coef)
+        low, high = np.where(coef == 0.0, -absolute, low), np.where(coef == 0.0, absolute, high)
         if self.conditions.lower is not None:
             low = np.where(coef == self.conditions.lower, -np.inf, low)
         if self.conditions.upper is not None:
             high = np.where(coef == self.conditions.upper, np.inf, high)
-        return np.asarray(gradient + np.clip(-gradient, low, high))
+        return np.asarray(np.clip(-gradient - quadratic * coef, low, high))
 
     def _factors(self, decrement: float, radius: float) -> tuple[float, float] | None:
         """Return the factors of ½λ² in the gap, and of λ in the distance; None if the step is too long to tell."""
@@ -535,6 +548,7 @@ def _sums(block: Block, *arguments: Any) -> _Sums:
         relative_error=relative,
         largest=_largest(sizes),
         largest_entries=_largest(absolute),
+        column_gradient=block.rmatvec(slope) if point.jumps else np.zeros(0),
     )
 
 

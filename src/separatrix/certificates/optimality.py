@@ -236,7 +236,7 @@ class OptimalityCertificate(Certificate):
         return curvature_bound(problem, self.coef, columns=columns, wanted=self.relative_gap)
 
     def _problem(self, rows: MatchedRows) -> Problem:
-        design = rows.design
+        design = rows.finite_design
         if self.scales is not None:
             design = make_design(divide_columns(rows.X, self.scales), intercept=self.data.intercept)
         loss = next(loss for loss in losses.ALL if loss.name == self.loss)
