@@ -67,11 +67,12 @@ class Ball:
         return Ball(product, (errors + np.abs(rounding)) * OUTWARD + TINY)
 
     def __truediv__(self, other: Ball) -> Ball:
-        quotient = self.mid / other.mid
-        product, rounding = two_product(quotient, other.mid)
-        remainder = np.abs(self.mid - product) + np.abs(rounding) + TINY
-        errors = self.radius + remainder + (np.abs(quotient) + TINY) * other.radius * OUTWARD
-        return Ball(quotient, errors / Ball(np.abs(other.mid), other.radius).least * OUTWARD + TINY)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a divisor that may be 0: no finite radius
+            quotient = self.mid / other.mid
+            product, rounding = two_product(quotient, other.mid)
+            remainder = np.abs(self.mid - product) + np.abs(rounding) + TINY
+            errors = self.radius + remainder + (np.abs(quotient) + TINY) * other.radius * OUTWARD
+            return Ball(quotient, errors / other.sizes * OUTWARD + TINY)
 
     def __getitem__(self, index: Any) -> Ball:
         return Ball(self.mid[index], np.broadcast_to(self.radius, self.mid.shape)[index])
@@ -106,8 +107,9 @@ class Ball:
 
     def log(self) -> Ball:
         """Return the logarithm."""
-        logarithm = np.log(self.mid)
-        return Ball(logarithm, (LOG_UNITS * UNIT * np.abs(logarithm) + self.radius / self.least) * OUTWARD)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logarithm, change = np.log(self.mid), self.radius / self.least
+        return Ball(logarithm, (LOG_UNITS * UNIT * np.abs(logarithm) + change) * OUTWARD)
 
     def widened(self, error: Any) -> Ball:
         """Return the ball with a larger radius."""
