@@ -41,8 +41,8 @@ from separatrix.design.build import row_radius
 from separatrix.errors import DataError, counted
 from separatrix.numerics import two_product, two_sum
 
-CLOSE = 1e-8  # by definition: weights this near to the closed form, relative to 1/σ and their size, are called those
-LOG_UNITS = 8  # to which log is trusted
+CLOSE = 1e-8  # by definition: weights within this, relative to 1/σ + |w|, are those of the closed form
+LOG_UNITS = 8  # of u: the relative error to which log is trusted
 LEAST_EXPONENT = -1000  # columns of a smaller range are not scaled up to 1: the factor would overflow
 MAX_LISTED = 5  # columns that an error names
 

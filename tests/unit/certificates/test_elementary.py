@@ -33,8 +33,8 @@ HOME = Path(separatrix.__file__).parent
 TRUSTED = {"exp", "expm1", "log", "log1p", "tanh", "hypot", "sqrt"}
 OTHERS = {
     "exp2", "log2", "log10", "logaddexp", "logaddexp2", "pow", "power", "float_power", "cbrt", "sin", "cos", "tan",
-    "sinh", "cosh", "arcsin", "arccos", "arctan", "arctan2", "arcsinh", "arccosh", "arctanh", "asin", "acos", "atan", "atan2",
-    "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "expit", "logit", "logsumexp", "xlogy", "xlog1py",
+    "sinh", "cosh", "arcsin", "arccos", "arctan", "arctan2", "arcsinh", "arccosh", "arctanh", "asin", "acos", "atan",
+    "atan2", "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "expit", "logit", "logsumexp", "xlogy", "xlog1py",
 }  # fmt: skip
 
 
