@@ -28,16 +28,14 @@ import numpy as np
 from separatrix.arrays import EPSILON, Floats, Indices, Ints
 from separatrix.certificates.base import Check
 from separatrix.certificates.data import Whole
+from separatrix.certificates.enclosures import OUTWARD, TINY
 from separatrix.certificates.exact import exact_solution, scaled_integers
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.codec import Items, Range
 
 Positive = Annotated[Fraction, Range(above=0.0)]
 
-SAFETY = 1.0 + 1e-9  # inflates the bounds for the rounding of their own sums
-TINY = 1e-280  # more than all terms that may have underflowed
 PRIMES = 2**31 - 1, 2**31 - 19
-LARGEST_NORM = 1e100  # of an inverse; beyond, terms that underflowed might matter
 MAX_EXACT_RANK = 60  # up to which exact multipliers are computed, if the bound is too coarse
 CHUNK_ELEMENTS = 2**22
 
@@ -190,11 +188,11 @@ def _rounded_multipliers_hold(
     rho = len(basis)
     defect = np.abs(np.eye(rho) - scaled @ inverse)
     rounding = (rho + 4) * EPSILON * (np.abs(scaled).sum(axis=0) @ np.abs(inverse)) + rho * TINY
-    q = float((defect.sum(axis=0) + rounding).max()) * SAFETY
-    norm = float(np.abs(inverse).sum(axis=0).max()) * SAFETY
-    if not (q < 0.5 and norm < LARGEST_NORM):
+    q = float((defect.sum(axis=0) + rounding).max()) * OUTWARD
+    norm = float(np.abs(inverse).sum(axis=0).max()) * OUTWARD
+    if not q < 0.5:
         return False, math.inf
-    change = Fraction(norm / (1.0 - q) * SAFETY) * max(sizes)
+    change = Fraction(norm / (1.0 - q) * OUTWARD) * max(sizes)
     return change < least, float(change / least)
 
 
