@@ -190,6 +190,7 @@ def test_intervals_contain_the_results_and_are_narrow() -> None:
             assert contains(interval, value)
             width = mp.mpf(str(interval.high)) - mp.mpf(str(interval.low))
             assert width <= mp.mpf("1e-19") * abs(value) + mp.mpf("1e-45") * (1 + abs(p) + abs(q))
+    assert contains(standalone.PI, mp.pi)
     mixed = Interval(Decimal(-2), Decimal(3))
     assert [str(end) for end in ((mixed * mixed).low, (mixed * mixed).high)] == ["-6", "9"]
     assert (mixed.square().low, mixed.square().high, mixed.size().high) == (0, 9, 3)

@@ -31,9 +31,10 @@ MAX_NODES, MAX_RANK, MAX_BITS, MAX_NUMBER = 50_000, 60, 2**18, 1e150
 MAX_ENTRIES, MAX_CURVATURES = 2_000_000, 1_000_000
 MAX_KERNEL, MAX_DEGREE, MAX_UPDATES, MAX_STEPS = 100_000, 1000, 2**40, 60
 UNIT = Fraction(1, 2**53)
-OPTIMAL, SMALLEST, CLOSE = 1e-6, Fraction(1e-8), Fraction(1e-8)  # by definition
-ZERO, NEAR, FINEST, DAMPING = Decimal(0), Decimal("1e-20"), Decimal("1e-80"), Decimal("1e-15")
-SLACK = Decimal("1e-12")
+OPTIMAL_GAP, NEGLIGIBLE, CLOSE = 1e-6, Fraction(1e-8), Fraction(1e-8)  # definitions that claims refer to
+NO_MARGIN, SHOWN_DIGITS = 1e-5, 1e-5  # definitions of a verdict, and of words
+ZERO, SLACK = Decimal(0), Decimal(2.0**-40)
+NEAR, FINEST, DAMPING = Decimal(2.0**-66), Decimal(2.0**-266), Decimal(2.0**-50)  # of Newton's method
 DOWN, UP, NEAREST = (
     Context(prec=50, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
     for rounding in (ROUND_FLOOR, ROUND_CEILING, ROUND_HALF_EVEN)
@@ -484,7 +485,7 @@ def _check_margin(statement: Group, witness: Group, rows: LabelledRows) -> Resul
     gap = (float(upper) - float(lower)) / float(upper)
     widest = f"no halfspace has more than {float(upper):.10g} (relative gap {gap:.2g})"
     claim = f"every row is right, by {float(lower):.10g} at least; {widest}"
-    return "widest margin" if gap <= 1e-6 else "separable", claim
+    return "widest margin" if gap <= OPTIMAL_GAP else "separable", claim
 
 
 def _check_zero_one(statement: Group, witness: Group, rows: LabelledRows) -> Result:
@@ -645,9 +646,7 @@ class Interval:
 
 Matrix = list[list[Interval]]
 NOTHING = Interval(ZERO, ZERO)
-PI = Interval(
-    *map(Decimal, ("3.1415926535897932384626433832795028841971", "3.1415926535897932384626433832795028841972"))
-)
+PI = Interval(*(UP.scaleb(Decimal(31415926535897932384626433832795028841971 + k), -40) for k in (0, 1)))
 
 
 def _sum(values: Any) -> Interval:
@@ -1042,7 +1041,7 @@ class Stated(NamedTuple):
     def check(self, objective: Objective, bounds: Iterator[Bound], factor: Fraction) -> None:
         """Refuse numbers that do not follow from the bounds times a factor."""
         limits = [Interval.of(self.radii[b][j]).low for b, j in objective.places] if self.radii else []
-        floor, least, distances = objective.baseline() * factor * SMALLEST, Decimal("Infinity"), list[Decimal]()
+        floor, least, distances = objective.baseline() * factor * NEGLIGIBLE, Decimal(math.inf), list[Decimal]()
         for primal, gap, radii in bounds:
             value, least = primal * factor, min(least, (Interval.of(gap) * factor).high)
             scale = Interval.of(max(value.low, floor.low, Decimal(sys.float_info.min)))
@@ -1117,7 +1116,7 @@ def _check_optimality(statement: Group, witness: Group, rows: LabelledRows) -> R
 
 
 def _optimal(relative_gap: Fraction, held: list[int]) -> str:
-    return "stopped" if relative_gap > OPTIMAL else "optimal within" if held else "optimal"
+    return "stopped" if relative_gap > OPTIMAL_GAP else "optimal within" if held else "optimal"
 
 
 def _held(stated: Stated, rows: LabelledRows) -> str:
@@ -1272,7 +1271,7 @@ def _check_bias_reduction(statement: Group, witness: Group, rows: LabelledRows) 
     else:
         raise ValueError("no local maximum so near is proved")
     near = f"it has a local maximum at most {_rounded(excess, 3, ROUND_CEILING):g} higher"
-    verdict = "stationary" if excess <= OPTIMAL else "stopped"
+    verdict = "stationary" if excess <= OPTIMAL_GAP else "stopped"
     return verdict, f"{words}; {near}, each coefficient within its stated radius"
 
 
@@ -1454,7 +1453,7 @@ class Run(ABC):
         ratio = float(self.radius) / float(self.margin)
         square = ratio * ratio
         plain = not (self.rule.inverse or self.rule.margin or self.rule.batch or started)
-        textbook = plain and abs(float(self.bound) - square) <= 1e-5 * square < math.inf
+        textbook = plain and abs(float(self.bound) - square) <= SHOWN_DIGITS * square < math.inf
         allowed = f"allows at most {'(R/γ)² = ' if textbook else ''}{float(self.bound):.6g} updates"
         return "within bound", f"{known} {allowed}"
 
@@ -1693,7 +1692,7 @@ def _check_kernel_margin(statement: Group, witness: Group, rows: LabelledRows) -
     if lower:
         words = f"{len(support)} rows make a function that separates by {float(lower):.6g}; none has more than {most}"
         return "separable", f"{where}: {words}"
-    flat = float(upper) <= 1e-5 * float(radius)
+    flat = float(upper) <= NO_MARGIN * float(radius)
     return "no margin" if flat else "undecided", f"{where}: no function has a margin above {most}"
 
 
@@ -1723,7 +1722,7 @@ def _check_kernel_optimality(statement: Group, witness: Group, rows: LabelledRow
     value_words = f"at most {float(primal):.10g}, and at least {float(dual):.10g} for any weights"
     gap = f"a relative gap of {relative:.2g}; {len(support):,} support vectors{rows.absent}"
     words = f"with {space.words} and strength {float(strength):.6g} the objective is {value_words}: {gap}"
-    return "optimal" if relative <= OPTIMAL else "stopped", words
+    return "optimal" if relative <= OPTIMAL_GAP else "stopped", words
 
 
 CHECKS = {
