@@ -17,7 +17,17 @@ import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    ROUND_HALF_EVEN,
+    Context,
+    Decimal,
+    Overflow,
+    localcontext,
+)
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -1044,7 +1054,7 @@ class Stated(NamedTuple):
         floor, least, distances = objective.baseline() * factor * NEGLIGIBLE, Decimal(math.inf), list[Decimal]()
         for primal, gap, radii in bounds:
             value, least = primal * factor, min(least, (Interval.of(gap) * factor).high)
-            scale = Interval.of(max(value.low, floor.low, Decimal(sys.float_info.min)))
+            scale = Interval.of(max(value.low, floor.low))
             distances = [*map(min, distances or radii, radii)] if radii else distances
             near = self.radii is None or (distances and all(map(Decimal.__le__, distances, limits)))
             if least <= min(self.gap.low, (self.relative_gap * scale).low) and near:
@@ -1147,15 +1157,14 @@ def _check_curvature(value: Any, rows: LabelledRows) -> None:
     varying = Stated.of([0, 0, 0], dependence, rows.values, classes).varying(proof["relations"], rows.values)
     loss = "logistic" if classes is None else "softmax"
     objective = Objective(rows, loss, varying, (Fraction(0), Fraction(0)), rows.values)
-    point = _relative(_blocks(proof["coef"], len(rows.values[0]), classes))
+    coef = _blocks(proof["coef"], len(rows.values[0]), classes)
+    point = _relative([[Fraction(0)] * len(coef[0]), *coef] if classes is None else coef)
     _require(any(bound.radii is not None for bound in objective.bounds(point, NOTHING, None)), "it proves no maximum")
 
 
 def _relative(blocks: list[Vector]) -> Matrix:
     """Return the coefficients of several classes relative to those of the first."""
-    first, *others = blocks
-    points = [[w - v for w, v in zip(block, first, strict=True)] for block in others] or blocks
-    return [[Interval.of(w) for w in block] for block in points]
+    return [[Interval.of(w - v) for w, v in zip(block, blocks[0], strict=True)] for block in blocks[1:]]
 
 
 def _dual_point(witness: Group, rows: LabelledRows, loss: str) -> Matrix | None:
@@ -1806,6 +1815,9 @@ def main(arguments: list[str]) -> int:
         if isinstance(certificate, dict) and "kind" not in certificate and "certificate" in certificate:
             certificate = certificate["certificate"]  # a model file
         print(ascii(f"proved: {check(certificate, arguments[1], options)}")[1:-1])
+    except Overflow:
+        print("cannot be checked here: numbers beyond the range of decimals")
+        return 2
     except (UncheckedError, OSError) as error:
         print(ascii(f"cannot be checked here: {error}")[1:-1])
         return 2
