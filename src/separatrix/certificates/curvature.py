@@ -31,8 +31,8 @@ Columns far from 0 are centred. Columns may be left out: the bound is then over 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
 
@@ -117,6 +117,15 @@ class GapBound:
     def relative_gap(self) -> float:
         """The gap relative to the larger of the objective and `scale`, rounded up."""
         return OUTWARD * self.gap / self.floor if self.gap else 0.0
+
+    def or_better(self, other: GapBound | None) -> GapBound:
+        """Return the better of two bounds, with the smaller radius of each coefficient."""
+        if other is None:
+            return self
+        better = other if other.gap < self.gap else self
+        if self.radii is None or other.radii is None:
+            return better
+        return replace(better, radii=np.minimum(self.radii, other.radii))
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -247,23 +256,27 @@ def curvature_bound(
     *,
     columns: Indices | None = None,
     conditions: Conditions = PLAIN,
-    wanted: float = 0.0,
+    enough: Callable[[GapBound], bool] = bool,
     slack: float = 1.0,
 ) -> GapBound | None:
-    """Return the bound over some columns (None: all), the first whose relative gap is at most `wanted`, or the best.
+    """Return the bound over some columns (None: all) that is enough, or the best; None if nothing is proved.
 
-    None if nothing is proved. `slack` multiplies the rounding errors.
+    `slack` multiplies the rounding errors.
     """
     if problem.loss.name not in CURVED or not width(problem, coef) <= MAX_WIDTH or not conditions.allows(coef):
         return None
     best: GapBound | None = None
     for attempt in _attempts(problem, coef, columns, conditions, slack):
         bound = attempt.bound()
-        if bound is not None and (best is None or bound.gap < best.gap):
-            best = bound
-        if best is not None and best.relative_gap <= wanted:
+        best = bound if best is None else best.or_better(bound)
+        if best is not None and enough(best):
             break
     return best
+
+
+def is_within(bound: GapBound, gap: float) -> bool:
+    """Tell whether a relative gap is at most some number."""
+    return bound.relative_gap <= gap
 
 
 def width(problem: Problem, coef: Floats) -> int:
