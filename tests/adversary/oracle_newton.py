@@ -138,7 +138,10 @@ def minimiser(smooth: Smooth, start: list[Any] | None = None) -> list[Any]:
     if start is not None:
         signs = [[int(mp.sign(w)) if a else 0 for w, a in zip(start, smooth.l1, strict=True)], *signs]
     if not any(smooth.l1):
-        return _newton(smooth, guess, 0, 0)
+        try:
+            return _newton(smooth, guess, 0, 0)
+        except ArithmeticError:
+            return _by_ridges(smooth, zero)
     tried: list[list[int]] = []
     waiting = signs[::-1]
     while waiting and len(tried) < MOST_SIGNS:
@@ -154,6 +157,14 @@ def minimiser(smooth: Smooth, start: list[Any] | None = None) -> list[Any]:
         theta = _newton(smooth, theta, mu, mu / 100)
         mu /= 1000
     return _newton(smooth, theta, mu, mu / 100)
+
+
+def _by_ridges(smooth: Smooth, theta: list[Any]) -> list[Any]:
+    """Return the minimiser by ridges that fall to 1e-60, each from the minimiser of the one before."""
+    for exponent in range(0, 64, 4):
+        ridge = mp.mpf(10) ** -exponent
+        theta = _newton(smooth._replace(l2=[q + ridge for q in smooth.l2]), theta, 0, ridge / 100)
+    return _newton(smooth, theta, 0, 0)
 
 
 def _of_signs(smooth: Smooth, guess: list[Any], signs: list[int]) -> tuple[list[Any] | None, list[int]]:
