@@ -42,7 +42,7 @@ import scipy.linalg
 from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Check
 from separatrix.certificates.data import Whole
-from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, enclose_loss, gamma, outward
+from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, enclose_loss, gamma, outward, value_rounding
 from separatrix.certificates.rays import Relation, broken_relation
 from separatrix.codec import Items
 from separatrix.design.base import Block, Design, block_hessian
@@ -180,8 +180,8 @@ def require_dependence(dependence: Dependence, count: int) -> None:
     if len(dependence.relations) != len(dependence.aliased):
         raise ValueError(f"{len(dependence.relations)} relations are given for {len(dependence.aliased)} columns")
     for relation in dependence.relations:
-        if any(column in dependence.aliased or not 0 <= column < count for column in relation):
-            raise ValueError("a relation is not one of columns that are not aliased")
+        if any(column in dependent or not 0 <= column < count for column in relation):
+            raise ValueError("a relation has columns that are themselves aliased or held")
 
 
 def relation_check(design: Design, dependence: Dependence) -> Check | None:
@@ -395,7 +395,9 @@ class _Attempt:
             return None
         gap = 0.5 * decrement * decrement * factors[0] * OUTWARD + TINY + self._gauge_gap(penalty)
         objective = sums.value / total + penalty.value
-        loss_error = OUTWARD * (sums.value_error + (gamma(sums.depth + 8.0) + 32 * UNIT) * sums.value) / total
+        loss_error = (
+            OUTWARD * (sums.value_error + (gamma(sums.depth + 8.0) + value_rounding(outputs)) * sums.value) / total
+        )
         objective_error = self.slack * (loss_error + gamma(penalty.terms) * penalty.value + TINY)
         reach = decrement * factors[1] / sigma * OUTWARD
         radii = self._radii(metric, lengths, reach, outputs)
