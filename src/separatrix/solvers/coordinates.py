@@ -37,7 +37,7 @@ from separatrix.design.rank import (
 from separatrix.numerics import compensated_dots
 from separatrix.problem import Problem
 
-ENTRIES_AT_ONCE = 2**17  # of dense rows: a megabyte
+ENTRIES_AT_ONCE = 2**15  # of dense rows, so that a core's cache holds them with their products and errors
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,7 @@ def _expand(block: Block, *arguments: Any) -> tuple[Any, ...]:
 
 def _scores(rows: Floats, coef: Floats) -> Floats:
     """Return the scores of rows, rounded from twice the working precision: (m,) or (m, K)."""
+    columns = np.asfortranarray(rows)
     if coef.ndim == 1:
-        return np.asarray(sum(compensated_dots(rows, coef)))
-    return np.column_stack([sum(compensated_dots(rows, column)) for column in coef.T])
+        return np.asarray(sum(compensated_dots(columns, coef)))
+    return np.column_stack([sum(compensated_dots(columns, each)) for each in coef.T])
