@@ -16,6 +16,7 @@ the result: with a dependence of 1e11, to a relative excess of some 1e-11.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -89,7 +90,7 @@ class Coordinates:
 
     def expand(self, coef: Floats) -> Expansion:
         """Return P at the coefficients, with its gradient and Hessian in the coordinates; one pass."""
-        problem, transform, shape = self.problem, self.transform, coef.shape[1:]
+        problem, transform, outputs = self.problem, self.transform, math.prod(coef.shape[1:])
         arguments = (coef, transform, problem.pointwise)
         value, gradient, hessian = problem.design.fold(_expand, *arguments, rows=problem.rows, combine=add_each)
         total, penalty, weights = problem.total_weight, problem.penalty, problem.penalty_weights
@@ -97,7 +98,7 @@ class Coordinates:
         return Expansion(
             value / total + penalty.value(coef, weights),
             gradient / total + transform.T @ penalty.gradient(coef, weights),
-            hessian / total + np.kron(quadratic, np.eye(*shape * 2 or (1,))),
+            hessian / total + np.kron(quadratic, np.eye(outputs)),
         )
 
     def excess(self, current: Expansion, decrement: float) -> float:  # noqa: ARG002  # as of the columns themselves

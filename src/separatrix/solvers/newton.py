@@ -162,7 +162,7 @@ def _semidefinite(current: Expansion) -> Solve:
 
 def _outputs(current: Expansion) -> int:
     assert current.gradient is not None
-    return current.gradient.size // len(current.gradient)
+    return math.prod(current.gradient.shape[1:])
 
 
 def newton_direction(current: Expansion, solve: Solve) -> tuple[Floats, float]:

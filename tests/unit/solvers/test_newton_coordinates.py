@@ -169,6 +169,27 @@ def test_the_coefficients_of_collinear_columns_have_the_least_norm():
     np.testing.assert_allclose(start.coef, coef, rtol=1e-9)
 
 
+@pytest.mark.parametrize("degree", [4, 7, 10])
+def test_powers_of_a_column(degree: int):
+    rng = np.random.default_rng(20)
+    x = rng.uniform(1.0, 2.0, size=60)
+    y = np.where(np.sin(5.0 * x) + rng.logistic(size=60) > 0.0, 1.0, -1.0)
+    assert relative_gap(np.vander(x, degree + 1)[:, :-1], y) <= OPTIMAL
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_columns_of_zeros_and_more_columns_than_rows(intercept: bool):
+    rng = np.random.default_rng(21)
+    problem = Problem(make_design(np.zeros((20, 2)), intercept=intercept), np.resize([-1.0, 1.0, 1.0], 20), Logistic())
+    coef = fit_convex(problem, ConvexOptions(solver=Newton())).coef
+    assert coef == pytest.approx([np.log(13.0 / 7.0), 0.0, 0.0] if intercept else [0.0, 0.0])
+    X, y = rng.normal(size=(10, 30)), rng.normal(size=10)
+    wide = Problem(make_design(X, intercept=intercept), y, Squared())
+    coef = fit_convex(wide, ConvexOptions(solver=Newton())).coef[int(intercept) :]
+    centred, target = (X - X.mean(axis=0), y - y.mean()) if intercept else (X, y)
+    np.testing.assert_allclose(coef, np.linalg.pinv(centred) @ target, atol=1e-12)  # of least norm
+
+
 def test_a_penalty_makes_collinear_columns_count():
     rng = np.random.default_rng(13)
     x = rng.normal(size=40)
