@@ -35,6 +35,7 @@ from separatrix.design.rank import (
     least_norm,
     row_triangle,
 )
+from separatrix.losses.base import Loss
 from separatrix.numerics import compensated_dots
 from separatrix.problem import Problem
 
@@ -68,8 +69,7 @@ class Coordinates:
     def weighted_at(self, coef: Floats) -> Coordinates:
         """Return the coordinates in which the Hessian at some coefficients is about the identity; two passes."""
         problem = self.problem
-        curvature = np.asarray(problem.loss.curvature(problem.design.matvec(coef), problem.y))
-        curvature = curvature if curvature.ndim == 1 else np.trace(curvature, axis1=1, axis2=2)
+        curvature = problem.design.gather(_curvature, coef, problem.loss, rows=(problem.y,))
         triangle = np.asarray(np.linalg.qr(_triangle(problem, problem.row_weights * curvature) @ self.basis, mode="r"))
         curved = find_aliases(triangle, problem.design.shape[0]).retained
         return replace(self, transform=self.basis[:, curved] @ _inverse(triangle[:, curved]))
@@ -117,6 +117,12 @@ def _triangle(problem: Problem, weights: Floats) -> Floats:
     if not penalty.any():
         return triangle
     return np.asarray(np.linalg.qr(np.vstack([triangle, np.diag(np.sqrt(penalty))]), mode="r"))
+
+
+def _curvature(block: Block, y: Any, coef: Floats, loss: Loss) -> Floats:
+    """Return the curvature of each row, (m,); with several classes, the sum of theirs."""
+    curvature = np.asarray(loss.curvature(block.matvec(coef), y))
+    return curvature if curvature.ndim == 1 else np.asarray(np.trace(curvature, axis1=1, axis2=2))
 
 
 def _inverse(columns: Floats) -> Floats:
