@@ -46,7 +46,7 @@ from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, enclose_loss
 from separatrix.certificates.rays import Relation, broken_relation
 from separatrix.codec import Items
 from separatrix.design.base import Block, Design, block_hessian
-from separatrix.design.moments import triangle
+from separatrix.design.moments import Moments, ResidualSums, triangle
 from separatrix.errors import counted
 from separatrix.losses.base import Loss
 from separatrix.numerics import compensated_dots, two_product, two_sum
@@ -56,6 +56,7 @@ MAX_WIDTH = 3000  # coefficients: beyond, the Hessian is not formed
 CAREFUL = 2**22  # products of a pass up to which dot products are compensated
 THRESHOLDS = (2.0**-6, 2.0**-20)  # values of τ that are tried
 STATED_SLACK = 3.0  # times the rounding errors: what fits state, so that another machine proves it too
+MOST_NAMES = 10  # held columns that a claim names
 CURVED = ("logistic", "softmax", "squared", "squared hinge")
 
 
@@ -144,12 +145,14 @@ INDEPENDENT = Dependence()
 
 def dependence_clause(certificate: Any) -> str:
     """Return what a claim says of aliased and held columns."""
-    names = certificate.data.names
-    if certificate.held:
-        held = ", ".join(repr(names[column]) for column in certificate.held)
-        return f" over the columns other than {held}, which depend on them up to rounding and are held"
-    if certificate.aliased:
-        return f", which other coefficients reach too, as {counted(len(certificate.aliased), 'column')} of others made"
+    names, held, aliased = certificate.data.names, certificate.held, len(certificate.aliased)
+    if held:
+        more = f" and {len(held) - MOST_NAMES:,} more" if len(held) > MOST_NAMES else ""
+        listed = ", ".join(repr(names[column]) for column in held[:MOST_NAMES]) + more
+        return f" over the columns other than {listed}, which depend on them up to rounding and are held"
+    if aliased:
+        combined = "is a combination" if aliased == 1 else "are combinations"
+        return f", which other coefficients reach too, as {counted(aliased, 'column')} {combined} of others"
     return "" if certificate.radii is None else ", which no other coefficients reach"
 
 
@@ -251,6 +254,43 @@ def curvature_bound(
         if best is not None and best.relative_gap <= wanted:
             break
     return best
+
+
+def moment_bound(
+    problem: Problem, coef: Floats, sums: Moments, start: Floats, residuals: ResidualSums, *, slack: float = 1.0
+) -> GapBound | None:
+    """Return the plain bound for the squared loss without a pass, from sums over the centred rows.
+
+    `residuals` are the sums at other coefficients of the centred rows, `start`. The sums over rows that a pass would
+    take are bounded by the lengths of the columns and of the residuals (Cauchy–Schwarz), so that it proves no more.
+    """
+    centred, centre = problem.centred()
+    moved, error = centred_coef(coef, centre)
+    total, step, depth = problem.total_weight, moved - start, sums.depth + len(coef)
+    lengths = np.sqrt(np.diag(sums.gram)) * OUTWARD
+    length = OUTWARD * (math.sqrt(residuals.squares) + float(lengths @ np.abs(step)))
+    score_error = gamma(len(coef) + 8.0) * float(lengths @ (np.abs(start) + np.abs(moved))) + 2 * UNIT * length
+    score_error = OUTWARD * (score_error + math.sqrt(total) * error)
+    along = sums.gram @ step
+    value = 0.5 * max(residuals.squares - float(step @ (2.0 * residuals.cross - along)), 0.0)
+    bounded = _Sums(
+        depth=depth,
+        value=value,
+        value_error=(length + score_error) * score_error + gamma(depth + 8.0) * length * length,
+        gradient=along - residuals.cross,
+        slope_errors=lengths * score_error,
+        slope_sizes=2.0 * lengths * length,
+        total_error=np.asarray(math.sqrt(total) * score_error),
+        total_size=np.asarray(math.sqrt(total) * length),
+        hessian=sums.gram,
+        mass=total,
+        relative_error=0.0,
+        largest=lengths,
+        largest_entries=lengths,
+    )
+    point = _Point(moved, problem.loss, problem.weights is not None, False, error)
+    with np.errstate(all="ignore"):
+        return _Attempt(centred, point, PLAIN, slack, centre)._bound(bounded)
 
 
 def width(problem: Problem, coef: Floats) -> int:

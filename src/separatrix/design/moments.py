@@ -26,11 +26,12 @@ STACKED = 4  # rows per column at which a stack is reduced to its triangle
 
 
 class Moments(NamedTuple):
-    """XᵗSX (p, p), XᵗSy (p,) and yᵗSy; S holds the weights."""
+    """XᵗSX (p, p), XᵗSy (p,) and yᵗSy; S holds the weights. At most `depth` roundings were made in each sum."""
 
     gram: Floats
     cross: Floats
     squares: float
+    depth: float
 
 
 class ResidualSums(NamedTuple):
@@ -46,7 +47,7 @@ class ResidualSums(NamedTuple):
 
 def moments(design: Design, y: Floats, weights: Floats | None) -> Moments:
     """Return the weighted cross-products of all columns and the targets, in one pass."""
-    return Moments(*design.fold(_moments, rows=_rows(y, weights), combine=add_each))
+    return Moments(*design.fold(_moments, rows=_rows(y, weights), combine=_joined_moments))
 
 
 def residual_sums(design: Design, y: Floats, weights: Floats | None, coef: Floats) -> ResidualSums:
@@ -67,9 +68,13 @@ def _rows(y: Floats, weights: Floats | None) -> tuple[Floats, ...]:
     return (y,) if weights is None else (y, weights)
 
 
-def _moments(block: Block, y: Floats, *weights: Floats) -> tuple[Any, ...]:
+def _moments(block: Block, y: Floats, *weights: Floats) -> Moments:
     weighted = weights[0] * y if weights else y
-    return block.gram(*weights), block.rmatvec(weighted), float(weighted @ y)
+    return Moments(block.gram(*weights), block.rmatvec(weighted), float(weighted @ y), float(len(y)) + 4.0)
+
+
+def _joined_moments(first: tuple[Any, ...], second: tuple[Any, ...]) -> Moments:
+    return Moments(*add_each(first, second))._replace(depth=max(first[-1], second[-1]) + 1.0)
 
 
 def _residual_sums(block: Block, y: Floats, *arguments: Any) -> tuple[Any, ...]:
