@@ -48,6 +48,7 @@ CORRECTIONS = 4  # passes of iterative refinement, at most
 CONVERGED = 1e-6  # relative to the fit: a smaller correction is the last
 RELATED = 100_000  # shares of columns in others, up to which they are listed
 CERTIFIED = 1e-10  # relative excess from which on no tighter bound is sought
+DEPENDENT = 1e8  # condition number from which on columns are named that keep a fit from being certified
 INVOLVED = 0.1  # of the largest entry of a singular vector: columns with smaller ones are not named
 MOST_NAMES = 10
 
@@ -258,7 +259,7 @@ def least_squares_result(
     bound, dependence = _certified_bound(problem, fit)
     certificate = LeastSquaresCertificate(data=data, coef=fit.coef, **bound.stated, **vars(dependence))
     stopped = certificate.verdict == "stopped"
-    remedy = _near_dependence(problem, fit) if stopped and certificate.radii is None else ""
+    remedy = _near_dependence(problem, fit) if stopped and fit.condition >= DEPENDENT else ""
     objective = fit.rss / (2.0 * problem.total_weight)
     return FitResult(
         coef=fit.coef[virtual:],
