@@ -49,7 +49,7 @@ from separatrix.design.base import Block, Design, block_hessian
 from separatrix.design.moments import Moments, ResidualSums, triangle
 from separatrix.errors import counted
 from separatrix.losses.base import Loss
-from separatrix.numerics import compensated_dots, two_product, two_sum
+from separatrix.numerics import column_norms, compensated_dots, two_product, two_sum
 from separatrix.problem import Problem, shift_intercept
 
 MAX_WIDTH = 3000  # coefficients: beyond, the Hessian is not formed
@@ -298,6 +298,24 @@ def moment_bound(
         return _Attempt(centred, point, PLAIN, slack, centre)._bound(bounded)
 
 
+def loss_bound(problem: Problem, coef: Floats, *, slack: float = 1.0) -> GapBound:
+    """Return the mean loss with a bound on its error, which bounds the suboptimality too; one pass."""
+    n, p = problem.design.shape
+    point = _Point(coef, problem.loss, problem.weights is not None, False, careful=n * p <= CAREFUL)
+    with np.errstate(all="ignore"):
+        sums = problem.design.fold(
+            _sums, point._replace(coordinates=np.zeros((p, 0))), rows=problem.rows, combine=join_sums
+        )
+    value, error = _value(_Sums(*sums), problem.total_weight)
+    return trivial_bound(problem, value, slack * error + TINY)
+
+
+def _value(sums: _Sums, total: float) -> tuple[float, float]:
+    """Return the mean loss, and a bound on its error."""
+    error = sums.value_error + (gamma(sums.depth + 8.0) + 32 * UNIT) * sums.value
+    return sums.value / total, OUTWARD * error / total
+
+
 def width(problem: Problem, coef: Floats) -> int:
     """Return the number of unknowns of the Hessian."""
     outputs = coef.shape[1] - 1 if coef.ndim == 2 else 1
@@ -393,7 +411,7 @@ class _Attempt:
         metric = _inverse_root(hessian)
         if metric is None:
             return None
-        lengths = np.linalg.norm(metric, axis=1) * OUTWARD
+        lengths = column_norms(metric.T) * OUTWARD
         errors = self.slack * self._coordinate_errors(sums)
         by_column = np.linalg.norm(lengths.reshape(-1, outputs), axis=1)
         error = float(errors @ by_column) * OUTWARD
@@ -414,8 +432,8 @@ class _Attempt:
         if factors is None:
             return None
         gap = 0.5 * decrement * decrement * factors[0] * OUTWARD + TINY + self._gauge_gap(penalty)
-        objective = sums.value / total + penalty.value
-        loss_error = OUTWARD * (sums.value_error + (gamma(sums.depth + 8.0) + 32 * UNIT) * sums.value) / total
+        loss, loss_error = _value(sums, total)
+        objective = loss + penalty.value
         objective_error = self.slack * (loss_error + gamma(penalty.terms) * penalty.value + TINY)
         reach = decrement * factors[1] / sigma * OUTWARD
         radii = self._radii(metric, lengths, reach, outputs)
@@ -488,7 +506,8 @@ class _Attempt:
             by_output = metric.reshape(-1, outputs, metric.shape[1])
             product = np.einsum("jk,kom->jom", coordinates, by_output)
             size = np.einsum("jk,ko->jo", np.abs(coordinates), lengths.reshape(-1, outputs))
-            rows = (np.linalg.norm(product, axis=2) + gamma(len(coordinates) + 4.0) * size).reshape(-1) * OUTWARD
+            rows = column_norms(product.reshape(-1, product.shape[2]).T).reshape(size.shape)
+            rows = (rows + gamma(len(coordinates) + 4.0) * size).reshape(-1) * OUTWARD
         radii = OUTWARD * reach * rows.reshape(-1, outputs)
         if len(self.centre):
             radii[0] += OUTWARD * (np.abs(self.centre) @ radii[1:] + self.point.error)
@@ -556,7 +575,10 @@ def _sums(block: Block, *arguments: Any) -> _Sums:
     y, *others, point = arguments
     weights = others[0] if point.weighted else None
     absolute = type(block)(abs(block.values), block.virtual, block.start)
-    eta, error = _scores(block, absolute, point, others[-1] if point.offset else None)
+    offset = others[-1] if point.offset else None
+    if point.careful and point.loss.name == "squared" and offset is None:
+        offset, y = -y, np.zeros(len(y))  # residuals in place of scores, so that they are rounded once
+    eta, error = _scores(block, absolute, point, offset)
     value, slope, slope_error, curvature, relative = enclose_loss(point.loss, eta, error, y, point.threshold)
     rows = block if point.coordinates is None else _in_coordinates(block, point)
     sizes = absolute if point.coordinates is None else Block(np.abs(rows.values), False, block.start)
@@ -608,7 +630,7 @@ def _in_coordinates(block: Block, point: _Point) -> Block:
     """Return the rows of a block in the coordinates."""
     coordinates = point.coordinates
     assert coordinates is not None
-    if not point.careful:
+    if not point.careful or not coordinates.shape[1]:
         return Block(block.matvec(coordinates), False, block.start)
     dense = block.dense()
     values = [high + low for high, low in (compensated_dots(dense, column) for column in coordinates.T)]

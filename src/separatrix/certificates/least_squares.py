@@ -30,11 +30,11 @@ from separatrix.certificates.curvature import (
     GapBound,
     curvature_bound,
     dependence_clause,
+    loss_bound,
     relation_check,
     require_dependence,
 )
 from separatrix.certificates.data import MatchedRows, require_work
-from separatrix.certificates.dual import value_bound
 from separatrix.certificates.enclosures import UNIT, outward, shown_up
 from separatrix.certificates.rays import Relation
 from separatrix.codec import Range, Shape
@@ -100,7 +100,7 @@ def squares_bound(
 def squares_value(problem: Problem, coef: Floats, *, slack: float = 1.0) -> SquaresBound:
     """Return a bound on the sum of squares, which also bounds its excess."""
     scaled = _Scaled.of(problem, coef)
-    return scaled.squares(value_bound(scaled.problem, scaled.coef, slack=slack))
+    return scaled.squares(loss_bound(scaled.problem, scaled.coef, slack=slack))
 
 
 class _Scaled(NamedTuple):
@@ -130,8 +130,9 @@ class _Scaled(NamedTuple):
     @property
     def _is_constant(self) -> bool:
         virtual = int(self.problem.design.virtual)
-        constant = self.coef[0] if virtual else 0.0
-        return not self.coef[virtual:].any() and bool((self.problem.y == constant).all())
+        different = self.problem.y != (self.coef[0] if virtual else 0.0)
+        weights = self.problem.weights
+        return not (self.coef[virtual:].any() or (different if weights is None else weights[different]).any())
 
 
 def _exponent(*arrays: Floats) -> int:

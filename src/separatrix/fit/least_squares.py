@@ -33,7 +33,7 @@ from separatrix.certificates.least_squares import (
 )
 from separatrix.design.base import Design
 from separatrix.design.build import row_radius
-from separatrix.design.moments import ResidualSums, moments, residual_sums, triangle
+from separatrix.design.moments import ResidualSums, moments, residual_sums, residuals, triangle
 from separatrix.design.rank import Aliases, aliases_of_triangle, dependent_columns, least_norm, row_triangle
 from separatrix.errors import NeedsError, counted
 from separatrix.fit.collinearity import exact_relations
@@ -112,9 +112,9 @@ def fit_least_squares(problem: Problem) -> LeastSquaresFit:
     design, (n, p) = problem.design, problem.design.shape
     if not can_solve_directly(design):
         raise NeedsError(f"{n:,} rows of {p:,} columns are too many to factor; use a penalty, or fewer columns")
-    in_memory = design.random_rows and (n * p <= SMALL or n < p)
+    solve = _in_memory if design.random_rows and (n * p <= SMALL or n < p) else _in_passes
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        solved = _in_memory(problem) if in_memory else _in_passes(problem)
+        solved = solve(problem)
     variances = np.diag(solved.inverse)
     finite = np.isfinite([solved.rss, *solved.coef]).all() and np.isfinite(variances).all()
     if not (finite and (variances > 0.0).all()):
@@ -123,7 +123,14 @@ def fit_least_squares(problem: Problem) -> LeastSquaresFit:
     if constant is not None:
         coef = np.where(solved.aliases.retained == (0 if design.virtual else -1), constant, 0.0)
         solved = solved._replace(coef=coef, rss=0.0, bound=None)
-    return _all_columns(solved, problem)
+    fit = _all_columns(solved, problem)
+    if constant is not None or not fit.aliased:
+        return fit
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        correction = solve(replace(problem, y=residuals(design, problem.y, fit.coef))).coef
+    if np.isfinite(correction).all():  # what is lost by rounding where the units of columns differ much
+        fit.coef[fit.aliases.retained] += correction
+    return fit
 
 
 def _constant_target(problem: Problem) -> float | None:

@@ -1,4 +1,4 @@
-"""Least squares certificates against exact rational arithmetic: every number is a bound, and forged ones are refused."""
+"""Least squares certificates against exact rational arithmetic: numbers are bounds, and forged ones are refused."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import oracles
 import pytest
 
+import oracles
 import separatrix as sx
 from separatrix.certificates.least_squares import LeastSquaresCertificate
 from separatrix.errors import CertificateError, ConvergenceWarning
@@ -188,7 +188,7 @@ def test_columns_too_nearly_dependent_are_named_with_a_remedy(difference: float,
 @pytest.mark.parametrize("field", ["rss", "excess", "relative_excess", "radii"])
 def test_numbers_below_the_truth_are_refused(field: str) -> None:
     certificate = fitted(ROWS, Y)
-    coef = certificate.coef + [1e-3, 0.0, 0.0, 0.0]
+    coef = certificate.coef + np.asarray([1e-3, 0.0, 0.0, 0.0])
     rss = oracles.residual_sum(ROWS, Y, coef)
     excess = float(rss - oracles.least_squares(ROWS, Y).rss)
     true = {"rss": float(rss) * 1.001, "excess": excess * 1.001, "relative_excess": excess / float(rss) * 1.001}
