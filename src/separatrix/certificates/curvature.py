@@ -138,16 +138,28 @@ class Dependence:
         """Return the columns that are neither aliased nor held."""
         return np.setdiff1d(np.arange(count), (*self.aliased, *self.held))
 
+    def ray_relations(self, count: int, outputs: int) -> tuple[Relation, ...]:
+        """Return the relations as vectors over the scores of several outputs, class by class; they vanish on rays."""
+        return tuple(
+            {output * count + j: value for j, value in {column: Fraction(-1), **relation}.items()}
+            for output in range(outputs)
+            for column, relation in zip(self.aliased, self.relations, strict=True)
+        )
+
 
 INDEPENDENT = Dependence()
 
 
+def held_clause(certificate: Any) -> str:
+    """Return which columns a claim is about, if some are held; else an empty text."""
+    names = [repr(certificate.data.names[column]) for column in certificate.held]
+    return f" over the columns other than {', '.join(names)}" if names else ""
+
+
 def dependence_clause(certificate: Any) -> str:
     """Return what a claim says of aliased and held columns."""
-    names = certificate.data.names
     if certificate.held:
-        held = ", ".join(repr(names[column]) for column in certificate.held)
-        return f" over the columns other than {held}, which depend on them up to rounding and are held"
+        return f"{held_clause(certificate)}, which depend on them up to rounding and are held"
     if certificate.aliased:
         return f", which other coefficients reach too, as {counted(len(certificate.aliased), 'column')} of others made"
     return "" if certificate.radii is None else ", which no other coefficients reach"

@@ -8,7 +8,7 @@ minimiser is not unique. Columns may be held: the statement is then about change
 three.
 
 `LikelihoodCertificate` adds whether the likelihood has a maximum at all: by the curvature, which proves that there is
-exactly one, or by `certificates.separability`.
+exactly one, or by `certificates.separability`. If columns are held at 0, the maximum is that over the other columns.
 
 `KernelOptimalityCertificate` bounds the suboptimality of a support vector machine in the space of a kernel:
 
@@ -50,6 +50,7 @@ from separatrix.certificates.curvature import (
     GapBound,
     curvature_bound,
     dependence_clause,
+    held_clause,
     relation_check,
     require_dependence,
     width,
@@ -58,6 +59,7 @@ from separatrix.certificates.data import Data, MatchedRows, data_of, require_wor
 from separatrix.certificates.dual import gap_bound
 from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma, shown_up
 from separatrix.certificates.margin import require_support
+from separatrix.certificates.overlap import CurvatureProof
 from separatrix.certificates.rays import Relation
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.certificates.spaces import KernelSpace, kernel_words
@@ -179,6 +181,11 @@ class OptimalityCertificate(Certificate):
         return Dependence(self.aliased, self.relations, self.held)
 
     @property
+    def proves_minimum(self) -> bool:
+        """Whether the curvature proves that there is a minimum, over the columns that are not held at 0."""
+        return self.radii is not None and not self.coef[list(self.held)].any()
+
+    @property
     def unique(self) -> bool | None:
         """Whether the minimum has one minimiser; None if that is not proved."""
         if self.radii is None or self.held:
@@ -254,7 +261,8 @@ class OptimalityCertificate(Certificate):
 class LikelihoodCertificate(Certificate):
     """Whether the likelihood has a maximum (`existence`), and how near to it the coefficients are (`optimality`).
 
-    Without `existence`, the radii of the optimality prove that there is a maximum.
+    Without `existence`, the radii of the optimality prove that there is a maximum: over the columns that are not held,
+    if some are held at 0.
     """
 
     kind: ClassVar[str] = "likelihood"
@@ -264,12 +272,21 @@ class LikelihoodCertificate(Certificate):
     def __post_init__(self) -> None:
         if self.optimality.strength or self.optimality.loss not in {"logistic", "softmax"}:
             raise ValueError("a likelihood has a logistic or softmax loss, and no penalty")
-        if self.existence is None and (self.optimality.radii is None or self.optimality.held):
+        if self.existence is None and not self.optimality.proves_minimum:
             raise ValueError("nothing proves that the likelihood has a maximum")
 
     @property
+    def separability(self) -> SeparabilityCertificate | None:
+        """The proof of existence as a certificate of its own; None if columns are held and nothing else is proved."""
+        if self.existence is not None or self.optimality.held:
+            return self.existence
+        proof = CurvatureProof(self.optimality.coef, self.optimality.aliased, self.optimality.relations)
+        rays = self.data.n_counted * (self.data.n_classes - 1)
+        return SeparabilityCertificate(data=self.data, n_left=rays, proof=proof)
+
+    @property
     def exists(self) -> bool | None:
-        """Whether the likelihood has a maximum; None if that is not decided."""
+        """Whether the likelihood has a maximum, over the columns that are not held; None if that is not decided."""
         if self.existence is None:
             return True
         return {"overlap": True, "undecided": None}.get(self.existence.verdict, False)
@@ -281,7 +298,8 @@ class LikelihoodCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        existence = "the likelihood has a maximum" if self.existence is None else self.existence.claim
+        existence = f"the likelihood has a maximum{held_clause(self.optimality)}"
+        existence = existence if self.existence is None else self.existence.claim
         if self.exists is False:
             return f"{existence}; the objective is at most {shown_up(self.optimality.primal, 10)} at the coefficients"
         return f"{existence}; {self.optimality.claim}"
