@@ -25,7 +25,7 @@ from separatrix.design.base import Block, Design, Expansion, block_hessian
 from separatrix.design.build import row_radius
 from separatrix.errors import NeedsError
 from separatrix.losses.base import Loss
-from separatrix.numerics import entropy_complement, entropy_term
+from separatrix.numerics import compensated_dots, entropy_complement, entropy_term, two_sum
 from separatrix.penalties import NoPenalty, Penalty
 
 NEGLIGIBLE = 1e-8  # of the loss of a constant score: a smaller objective counts as 0
@@ -221,11 +221,16 @@ def constant_loss(problem: Problem) -> float:
 
 
 def shift_intercept(coef: Floats, centre: Floats, sign: float) -> Floats:
-    """Return coefficients for centred rows (sign 1) or for the original ones (sign −1): the intercept changes."""
+    """Return coefficients for centred rows (sign 1) or for the original ones (sign −1): the intercept changes.
+
+    It is rounded once, although coefficients of dependent columns cancel in it.
+    """
     if not len(centre):
         return coef
     shifted = coef.copy()
-    shifted[0] += sign * (centre @ coef[1:])
+    products, remainders = compensated_dots(coef[1:].T.reshape(-1, len(centre)), sign * centre)
+    intercepts, errors = two_sum(coef[0], products.reshape(coef.shape[1:]))
+    shifted[0] = intercepts + (errors + remainders.reshape(coef.shape[1:]))
     return shifted
 
 

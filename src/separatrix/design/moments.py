@@ -11,6 +11,7 @@ Cost: moments np² operations, the triangle about 2np², but it keeps the digits
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,16 +87,23 @@ def _residual_sums(block: Block, y: Floats, *arguments: Any) -> tuple[Any, ...]:
     return cross, float(weighted @ residuals), float(size @ (weights[0] * size if weights else size))
 
 
+def dense_parts(block: Block, entries: int) -> Iterator[tuple[slice, Floats]]:
+    """Yield the rows of a block, virtual column included, a dense part of at most about `entries` entries at a time."""
+    count = block.stop - block.start
+    step = max(1, entries // max(1, block.values.shape[1] + block.virtual))
+    if count <= step:
+        yield slice(0, count), block.dense()
+        return
+    for first in range(0, count, step):
+        part = slice(first, min(first + step, count))
+        yield part, with_ones(block.dense_stored(part), block.virtual)
+
+
 def _stacked(block: Block, y: Floats, *arguments: Any) -> list[Floats]:
     """Return the rows of a block; a long sparse block is made dense and reduced a part at a time."""
     *weights, width = arguments
-    step = max(ENTRIES_HELD // width, STACKED * width)
-    if len(y) <= step:
-        return [_weighted_rows(block.dense(), y, *weights)]
     stack: list[Floats] = []
-    for first in range(0, len(y), step):
-        part = slice(first, min(first + step, len(y)))
-        rows = with_ones(block.dense_stored(part), block.virtual)
+    for part, rows in dense_parts(block, max(ENTRIES_HELD, STACKED * width**2)):
         stack = _joined(stack, [_weighted_rows(rows, y[part], *(each[part] for each in weights))])
     return stack
 

@@ -117,10 +117,10 @@ def candidates(problem: Problem) -> Sequence[Solver]:
     smooth: tuple[Solver, ...]
     if size <= NEWTON_COEFFICIENTS and rows * size**2 <= NEWTON_WORK:
         smooth = (Newton(), NewtonCG(), LBFGS())
-    elif has_subsample(problem):
-        smooth = (LBFGS(), NewtonCG())
+    elif size <= FACTORED:  # Newton's method, slow at this size, does not lose digits to dependent columns
+        smooth = (LBFGS(), NewtonCG(), Newton()) if has_subsample(problem) else (NewtonCG(), LBFGS(), Newton())
     else:
-        smooth = (NewtonCG(), LBFGS()) if size <= FACTORED else (NewtonCG(),)
+        smooth = (LBFGS(), NewtonCG()) if has_subsample(problem) else (NewtonCG(),)
     dual: tuple[Solver, ...] = (DualCoordinate(),)
     # for many columns under a smooth penalty, others are faster
     coordinate = (Coordinate(),) if not problem.penalty.smooth or columns <= FACTORED else ()

@@ -4,10 +4,6 @@ Few rows are factored in memory and refined to the last digit. Many rows are rea
 if the columns are far from dependent, else the triangle of a QR factorisation. In both cases one more pass removes the
 remaining error, so the result is at least as accurate as a QR factorisation's (`solvers.least_squares`).
 
-A column in the span of the columns before it is aliased, and can be left out. Aliases are found from the triangle of a
-QR factorisation: a column is aliased if the sine of its angle to the span of those before it is within rounding. With
-more columns than rows, the columns with the largest remainders are retained instead.
-
 Cost: np² operations in two or three passes; p³ operations if columns are aliased.
 """
 
@@ -20,111 +16,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from separatrix.arrays import EPSILON, Bools, Floats, Indices
+from separatrix.arrays import EPSILON, Bools, Floats
 from separatrix.certificates.data import data_of
 from separatrix.certificates.least_squares import LeastSquaresCertificate, excess_squares
 from separatrix.certificates.overlap import rank_modulo
 from separatrix.design.base import Design
 from separatrix.design.build import row_radius
 from separatrix.design.moments import moments, residual_sums, triangle
+from separatrix.design.rank import Aliases, aliases_of_triangle, dependent_columns, least_norm
 from separatrix.errors import NeedsError, counted
 from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.problem import Problem
 from separatrix.solvers.least_squares import Factor, cholesky, refined_fit, scaled_triangle
 
-ROUNDING = 32.0 * EPSILON  # times the root of the size: the rounding error of a sine
-UNSEEN = 1e-9  # relative to a column: smaller shares in it are rounding errors
 SMALL = 2**18  # entries of a matrix that is factored in memory and refined
 FACTORED = 3000  # columns, up to which a matrix of them is factored
 CORRECTIONS = 4  # passes of iterative refinement, at most
 CONVERGED = 1e-6  # relative to the fit: a smaller correction is the last
-ROUNDED = 1e-9  # relative to a column's centre: smaller constants are rounding errors
 RELATED = 100_000  # shares of columns in others, up to which they are listed
 PROVED = 200  # columns, up to which independent rows are searched to prove full column rank
 SAMPLED = 8  # rows per column among which they are searched
-
-
-class Aliases(NamedTuple):
-    """The retained columns, the aliased ones, and the shares of the retained in these, (retained, aliased)."""
-
-    retained: Indices
-    aliased: Indices
-    shares: Floats
-
-    def relations(self) -> tuple[dict[int, float], ...]:
-        """Return for each aliased column the shares of the columns that it is made of."""
-        return tuple(
-            {int(self.retained[k]): float(column[k]) for k in np.flatnonzero(column)} for column in self.shares.T
-        )
-
-
-def find_aliases(triangle: Floats, rows: int) -> Aliases:
-    """Return the aliases of the columns of a triangle (p, p), each compared with those before it."""
-    lengths, width = np.linalg.norm(triangle, axis=0), triangle.shape[1]
-    limits = ROUNDING * np.sqrt(max(rows, width)) * lengths
-    small = np.flatnonzero(~(np.abs(np.diag(triangle)) > limits))
-    if not len(small):
-        return Aliases(np.arange(width), np.zeros(0, dtype=np.intp), np.zeros((width, 0)))
-    basis, retained = np.eye(len(triangle), width, order="F"), list(range(small[0]))  # these columns span the axes
-    for place in range(small[0], width):
-        rest, span = triangle[:, place], basis[:, : len(retained)]
-        for _ in range(2):  # the second time removes the rounding errors of the first
-            rest = rest - span @ (span.T @ rest)
-        length = float(np.linalg.norm(rest))
-        if length > limits[place]:
-            basis[:, len(retained)] = rest / length
-            retained.append(place)
-    return _aliases(basis[:, : len(retained)].T @ triangle, np.asarray(retained, dtype=np.intp), lengths)
-
-
-def pivoted_aliases(rows: Floats, virtual: bool = False) -> Aliases:
-    """Return the aliases of a matrix with more columns than rows; columns with the largest remainders are retained.
-
-    A virtual column, the first, is always retained.
-    """
-    if virtual:
-        ones = rows[:, 0]
-        means = ones @ rows[:, 1:] / (ones @ ones)
-        inner = pivoted_aliases(rows[:, 1:] - np.outer(ones, means))
-        share = means[inner.aliased] - means[inner.retained] @ inner.shares
-        retained = np.concatenate([[0], inner.retained + 1])
-        return Aliases(retained, inner.aliased + 1, np.vstack([share, inner.shares]))
-    lengths = np.linalg.norm(rows, axis=0)
-    scaled = rows / np.where(lengths > 0.0, lengths, 1.0)
-    triangle, order = scipy.linalg.qr(scaled, mode="r", pivoting=True)
-    diagonal = np.abs(np.diag(triangle))
-    rank = int((diagonal > ROUNDING * np.sqrt(rows.shape[1])).sum())
-    products = np.empty((rank, rows.shape[1]))
-    products[:, order] = triangle[:rank]
-    return _aliases(products * lengths, np.sort(order[:rank]), lengths)
-
-
-def _aliases(products: Floats, retained: Indices, lengths: Floats) -> Aliases:
-    """Return the aliases, given the columns in an orthonormal basis of the retained ones' span."""
-    aliased = np.setdiff1d(np.arange(len(lengths)), retained)
-    shares = np.asarray(np.linalg.solve(products[:, retained], products[:, aliased]), dtype=np.float64)
-    shares[np.abs(shares) * lengths[retained][:, np.newaxis] <= UNSEEN * lengths[aliased]] = 0.0
-    return Aliases(retained, aliased, shares)
-
-
-def least_norm(coef: Floats, aliases: Aliases, virtual: bool) -> Floats:
-    """Return the coefficients of least norm that fit as well as the given ones, which are 0 for aliased columns.
-
-    The intercept, if there is one, does not count in the norm.
-    """
-    if not len(aliases.aliased):
-        return coef
-    slopes = slice(int(virtual), None)
-    retained = aliases.retained[slopes]
-    rows = np.zeros((len(coef), len(retained)))  # the row space, transposed: each retained column and its shares
-    rows[retained, np.arange(len(retained))] = 1.0
-    rows[aliases.aliased] = aliases.shares[slopes].T
-    basis, _ = np.linalg.qr(rows[slopes])
-    least = coef.copy()
-    least[slopes] = basis @ (basis.T @ coef[slopes])
-    if virtual:
-        least[0] -= float(aliases.shares[0] @ least[aliases.aliased])
-    return least
 
 
 @dataclass(frozen=True)
@@ -216,7 +127,7 @@ def _in_memory(problem: Problem) -> _Solved:
     design.passes += 1.0
     if not np.isfinite(rows).all():
         row_radius(design)  # raises an error that names the entry
-    aliases = _aliases_of_rows(rows, weights, design.virtual)
+    aliases = dependent_columns(design, problem.weights)
     rows = rows[:, aliases.retained]
     targets = np.asarray(y[weighted], dtype=np.float64)
     fit = refined_fit(rows, targets, weights)
@@ -234,19 +145,6 @@ def _in_memory(problem: Problem) -> _Solved:
     )
 
 
-def _aliases_of_rows(rows: Floats, weights: Floats | None, virtual: bool) -> Aliases:
-    """Return the aliases of rows, after scaling their columns by powers of 2."""
-    weighted = rows if weights is None else rows * np.sqrt(weights)[:, np.newaxis]
-    exponents = np.frexp(np.abs(weighted).max(axis=0, initial=0.0))[1]
-    scaled = np.ldexp(weighted, -exponents)
-    if len(rows) >= rows.shape[1]:
-        aliases = find_aliases(np.asarray(np.linalg.qr(scaled, mode="r")), len(rows))
-    else:
-        aliases = pivoted_aliases(scaled, virtual)
-    units = exponents[aliases.aliased] - exponents[aliases.retained][:, np.newaxis]
-    return aliases._replace(shares=np.ldexp(aliases.shares, units))
-
-
 def _in_passes(problem: Problem) -> _Solved:
     """Solve from sums over the rows, in centred columns if they lie far from 0."""
     centred, centre = problem.centred()  # if columns lie far from 0
@@ -261,7 +159,7 @@ def _in_passes(problem: Problem) -> _Solved:
     else:
         reduced = triangle(centred.design, centred.y, centred.weights)
         left, right = reduced[: len(columns), :-1], reduced[: len(columns), -1]
-        aliases = find_aliases(left, centred.design.shape[0])
+        aliases = aliases_of_triangle(left, centred.design.shape[0], centred.design.virtual)
         basis, retained_triangle = np.linalg.qr(left[:, aliases.retained])
         factor = scaled_triangle(retained_triangle)
         start = np.linalg.solve(retained_triangle, basis.T @ right)
@@ -300,13 +198,8 @@ def _uncentred(solved: _Solved, centre: Floats) -> _Solved:
     aliases = solved.aliases
     shift = np.eye(len(aliases.retained))
     shift[0, 1:] = -centre[aliases.retained[1:] - 1]
-    shares = aliases.shares.copy()
-    if len(aliases.aliased):
-        moved = centre[aliases.aliased - 1]
-        constant = shares[0] + moved + shift[0, 1:] @ shares[1:]
-        shares[0] = np.where(np.abs(constant) <= ROUNDED * np.abs(moved), 0.0, constant)
     inverse = shift @ solved.inverse @ shift.T
-    return solved._replace(aliases=aliases._replace(shares=shares), coef=shift @ solved.coef, inverse=inverse)
+    return solved._replace(aliases=aliases.uncentred(centre), coef=shift @ solved.coef, inverse=inverse)
 
 
 def least_squares_result(

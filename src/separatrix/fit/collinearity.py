@@ -1,0 +1,114 @@
+"""Exact relations between linearly dependent columns.
+
+`design.rank` finds the columns that depend on others to rounding. Here each is written as Σ shareⱼ xⱼ with rational
+shares over the retained columns, checked in exact arithmetic on every row of positive weight:
+
+    the simplest fractions near the shares in floats; if these fail, the solution of as many rows as columns
+
+A column with such a relation is aliased: leaving it out changes no fit. A column without one is only nearly dependent,
+by less than floats resolve; a fit holds its coefficient.
+
+Cost: one pass, some operations on integers or error-free sums per entry of a relation; with few retained columns one
+more pass, and c³ operations on rationals for the c columns of the system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from separatrix.arrays import Bools, Floats, Indices
+from separatrix.certificates.exact import exact_sign_rows, exact_solution
+from separatrix.design.base import Block, Design
+from separatrix.design.moments import dense_parts
+from separatrix.design.rank import Aliases, column_exponents, dependent_columns
+from separatrix.numerics import simplest_near
+
+SOLVED = 40  # retained columns up to which a system is solved in rational arithmetic
+SAMPLED = 2**18  # entries of the rows among which the independent ones are chosen
+FEW = 100  # rows on which a solution is tried first: one that only rounding suggests fails there
+LONGEST = 14_000  # bits of a share: 4,200 digits
+ENTRIES_AT_ONCE = 2**17  # of the rows on which relations are checked
+
+Relation = dict[int, Fraction]  # column → share
+
+
+class Collinearity(NamedTuple):
+    """The aliased columns, the exact relation of each, and the columns held: dependent to rounding, without one."""
+
+    aliased: tuple[int, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    held: tuple[int, ...] = ()
+
+
+def find_collinearity(design: Design, weights: Floats | None) -> Collinearity:
+    """Return the dependent columns of a design on the rows of positive weight; one pass if there are none."""
+    return exact_relations(design, weights, dependent_columns(design, weights))
+
+
+def exact_relations(design: Design, weights: Floats | None, aliases: Aliases) -> Collinearity:
+    """Return an exact relation for each dependent column that has one; the others are held."""
+    columns = aliases.aliased.tolist()
+    if not columns:
+        return Collinearity()
+    simple = [{j: simplest_near(share) for j, share in relation.items()} for relation in aliases.relations()]
+    found = dict(_exact(design, weights, columns, simple))
+    rest = [column for column in columns if column not in found]
+    if rest and len(aliases.retained) <= SOLVED and design.random_rows:
+        solved = _solved_relations(design, weights, aliases.retained, rest)
+        found |= dict(_exact(design, weights, list(solved), list(solved.values())))
+    aliased = tuple(column for column in columns if column in found)
+    held = tuple(column for column in columns if column not in found)
+    return Collinearity(aliased, tuple(found[column] for column in aliased), held)
+
+
+def _exact(
+    design: Design, weights: Floats | None, columns: Sequence[int], relations: Sequence[Relation]
+) -> list[tuple[int, Relation]]:
+    """Return the columns with relations that hold on every row of positive weight."""
+    if not columns:
+        return []
+    terms = [{**relation, column: Fraction(-1)} for column, relation in zip(columns, relations, strict=True)]
+    counted = np.ones(design.shape[0], dtype=np.bool_) if weights is None else weights > 0.0
+    broken = design.fold(_broken, terms, rows=(counted,), combine=np.logical_or)
+    pairs = zip(columns, relations, broken.tolist(), strict=True)
+    return [(column, relation) for column, relation, fails in pairs if not fails]
+
+
+def _broken(block: Block, counted: Bools, relations: Sequence[Relation]) -> Bools:
+    """Return which relations fail on a row of a block."""
+    broken = np.zeros(len(relations), dtype=np.bool_)
+    for part, rows in dense_parts(block, ENTRIES_AT_ONCE):
+        weighted = rows[counted[part]]
+        for place in np.flatnonzero(~broken).tolist():
+            broken[place] = not _vanishes(weighted, relations[place])
+    return broken
+
+
+def _vanishes(rows: Floats, relation: Relation) -> bool:
+    columns = list(relation)
+    return not exact_sign_rows(rows[:, columns], [relation[j] for j in columns]).any()
+
+
+def _solved_relations(
+    design: Design, weights: Floats | None, retained: Indices, columns: Sequence[int]
+) -> dict[int, Relation]:
+    """Return the shares that hold on as many rows as there are retained columns, chosen to be independent."""
+    counted = np.arange(design.shape[0]) if weights is None else np.flatnonzero(weights)
+    rows = design.take(counted[:: max(1, len(counted) * design.shape[1] // SAMPLED)])
+    scaled = np.ldexp(rows[:, retained], -column_exponents(rows[:, retained]))
+    chosen = rows[scipy.linalg.qr(scaled.T, mode="r", pivoting=True)[1][: len(retained)]]
+    relations: dict[int, Relation] = {}
+    for column in columns:
+        right: list[Any] = [Fraction(entry) for entry in chosen[:, column].tolist()]
+        shares = exact_solution(chosen[:, retained], right) if len(chosen) == len(retained) else None
+        if shares is None or max(max(abs(x.numerator), x.denominator).bit_length() for x in shares) > LONGEST:
+            continue
+        relation = {int(j): share for j, share in zip(retained, shares, strict=True) if share}
+        if _vanishes(rows[:FEW], {**relation, column: Fraction(-1)}):
+            relations[column] = relation
+    return relations
