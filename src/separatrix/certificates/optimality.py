@@ -292,14 +292,20 @@ class LikelihoodCertificate(Certificate):
         return {"overlap": True, "undecided": None}.get(self.existence.verdict, False)
 
     @property
+    def existence_claim(self) -> str:
+        """Whether the likelihood has a maximum, as a sentence."""
+        if self.existence is not None:
+            return self.existence.claim
+        return f"the likelihood has a maximum{held_clause(self.optimality)}"
+
+    @property
     def verdict(self) -> str:
         """'optimal', 'optimal within' or 'stopped' if a maximum exists; else 'separable', 'quasi' or 'undecided'."""
         return self.optimality.verdict if self.existence is None or self.exists else self.existence.verdict
 
     @property
     def claim(self) -> str:
-        existence = f"the likelihood has a maximum{held_clause(self.optimality)}"
-        existence = existence if self.existence is None else self.existence.claim
+        existence = self.existence_claim
         if self.exists is False:
             return f"{existence}; the objective is at most {shown_up(self.optimality.primal, 10)} at the coefficients"
         return f"{existence}; {self.optimality.claim}"

@@ -173,8 +173,9 @@ class CurvatureProof:
 
     def checks(self, rows: MatchedRows) -> list[Check]:
         """Check the relations, and that the curvature at the coefficients proves a maximum."""
-        targets: Any = (rows.signs, Logistic()) if self.coef.ndim == 1 else (rows.codes, Softmax())
-        problem = Problem(rows.design, *targets, weights=rows.weights)
+        several, weights = self.coef.ndim == 2, rows.weights
+        targets: Any = rows.codes if several else rows.signs
+        problem = Problem(rows.design, targets, Softmax() if several else Logistic(), weights=weights)
         require_work("coefficients of a Hessian", width(problem, self.coef), MAX_WIDTH)
         columns, relations = self.dependence.varying(len(self.coef)), relation_check(rows.design, self.dependence)
         bound = curvature_bound(problem, self.coef, columns=columns, wanted=math.inf)

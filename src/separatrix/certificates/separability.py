@@ -172,15 +172,15 @@ class SeparabilityCertificate(Certificate):
         if self.weights is None and self.proof is not None:
             aliased = {column for relation in self.relations for column, value in relation.items() if value}
             width = self.data.n_scores * max(1, self.data.n_classes - 1)
-            return self._by_name(["aliased" if column in aliased else "finite" for column in range(width)])
+            return self.by_name(["aliased" if column in aliased else "finite" for column in range(width)])
         if self.weights is None or self.divergence is None:
             return {}
         relations = None if self.proof is None else self.relations
-        return self._by_name(self.divergence.statuses(self.weights, relations))
+        return self.by_name(self.divergence.statuses(self.weights, relations))
 
     @property
     def relations(self) -> tuple[Relation, ...]:
-        """Vectors that vanish on every ray left, in the layout of `weights`: a basis, if there is a proof of overlap."""
+        """Vectors that vanish on every ray left, in the layout of `weights`; all others are combinations of them."""
         if isinstance(self.proof, CurvatureProof):
             return self.proof.ray_relations
         return () if self.proof is None else self.proof.relations
@@ -194,7 +194,8 @@ class SeparabilityCertificate(Certificate):
             return None
         return len(self.divergence.spanning) - (len(self.proof.columns) if isinstance(self.proof, OverlapProof) else 0)
 
-    def _by_name(self, values: Sequence[str]) -> dict[str, str]:
+    def by_name(self, values: Sequence[str]) -> dict[str, str]:
+        """Return values by the name of the coefficient that each is of, in the layout of `weights`."""
         names = self.names
         if self.data.n_classes > 2:
             names = tuple(f"{label}: {name}" for label in self.data.labels[1:] for name in self.names)

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.curvature import STATED_SLACK, GapBound
+from separatrix.certificates.curvature import INDEPENDENT, STATED_SLACK, Dependence, GapBound
 from separatrix.certificates.dual import gap_bound, value_bound
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.design.build import row_radius
@@ -96,7 +96,7 @@ class ConvexOptions(NamedTuple):
 
 @dataclass(frozen=True)
 class ConvexFit:
-    """A finished fit, its certified bound, and the reason for its solver."""
+    """A finished fit, its certified bound over the columns that vary, and the reason for its solver."""
 
     coef: Floats
     walk: Run
@@ -104,6 +104,7 @@ class ConvexFit:
     reason: str
     walked: Problem
     centre: Floats = field(default_factory=lambda: np.zeros(0))
+    dependence: Dependence = INDEPENDENT
 
     @property
     def dual(self) -> Floats | None:
@@ -285,7 +286,7 @@ def linear_result(
         objective=fit.bound.objective,
         passes=fit.walk.passes,
         seconds=fit.walk.seconds,
-        certificate=OptimalityCertificate.of(problem, coef, fit.bound, fit.dual),
+        certificate=OptimalityCertificate.of(problem, coef, fit.bound, fit.dual, fit.dependence),
         trace=fit.walk.trace(),
         facts={"gap": fit.bound.gap, "relative_gap": fit.bound.relative_gap, "rows": design.shape[0]},
         provenance={"names": list(design.names), "solver": fit.reason, **problem.penalty.options, **(provenance or {})},
