@@ -104,6 +104,11 @@ class GapBound:
         return (self.objective + self.error) * (1.0 + 4 * UNIT)
 
     @property
+    def dual(self) -> float:
+        """A lower bound on the minimum."""
+        return max((self.objective - self.error - self.gap) * (1.0 - 4 * UNIT), 0.0)
+
+    @property
     def floor(self) -> float:
         """A lower bound on what the gap is relative to: the larger of objective and scale."""
         return max((self.objective - self.error) * (1.0 - 4 * UNIT), self.scale)

@@ -84,7 +84,7 @@ class Newton:
     needs: ClassVar[Needs] = Needs(curvature=True, smooth_penalty=True, otherwise=SMOOTH_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
+        coef = problem.zero_coef() if start is None else balanced(problem, np.array(start, dtype=np.float64))
         frame: _Frame = _Columns(problem)
         current, stalled, value, least = frame.expand(coef), 0, np.inf, np.inf
         while True:
@@ -99,6 +99,13 @@ class Newton:
             yield Step(coef, {"objective": current.value, "excess": excess, "stalled": stalled})
             change, least_gain = frame.change(direction), frame.resolution(coef)
             coef, current = take_step(frame.expand, coef, change, current, slope, least_gain)
+
+
+def balanced(problem: Problem, coef: Floats) -> Floats:
+    """Return coefficients whose penalised rows sum to 0 over the classes: less penalty for the same scores."""
+    if coef.ndim == 1 or not problem.penalty.quadratic:
+        return coef
+    return np.where(problem.free[:, np.newaxis], coef, coef - coef.mean(axis=1, keepdims=True))
 
 
 class _Frame(Protocol):

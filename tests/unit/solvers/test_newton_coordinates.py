@@ -78,6 +78,14 @@ def test_scales_do_not_matter(exponent: int, dependence: float):
     assert relative_gap(X * scales, y) <= OPTIMAL
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e150])
+def test_one_column_of_another_scale(scale: float, loss: str):
+    X, y = rows(17, 1.0)
+    for strength in (0.0, 0.1):
+        assert relative_gap(X * [scale, *[1.0] * (X.shape[1] - 1)], y, loss=loss, strength=strength) <= 1e-12
+
+
 @pytest.mark.parametrize("dependence", DEPENDENCE)
 def test_weights(dependence: float):
     X, y = rows(4, dependence)
@@ -169,6 +177,28 @@ def test_a_penalty_makes_collinear_columns_count():
     assert relative_gap(X, y, strength=0.1) <= 1e-14
     for strength in (1e-14, 1e-22, 1e-40):
         assert relative_gap(X, y, strength=strength) <= 1e-14
+
+
+def test_a_start_of_a_softmax_under_a_penalty_is_balanced():
+    X, _ = rows(18, 1.0)
+    y = np.random.default_rng(18).integers(0, 3, size=len(X))
+    problem = Problem(make_design(X, intercept=True), y, Softmax(), make_penalty(1e-9, 0.0))
+    start = np.full(problem.zero_coef().shape, 100.0)
+    fits = [fit_convex(problem, ConvexOptions(solver=Newton()), start=each).coef for each in (None, start)]
+    np.testing.assert_allclose(fits[1][1:], fits[0][1:], atol=1e-8)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_differences_from_a_centre_are_exact_where_they_can_be(sign: float):
+    column = np.random.default_rng(19).normal(1000.0, 10.0, size=500)
+    column[7] = 2300.0  # more than twice the mean
+    design = make_design(sign * column[:, np.newaxis], intercept=True)
+    (centre,) = design.needed_centre()
+    assert (column / 2.0 <= sign * centre).all()
+    assert (sign * centre <= 2.0 * column).all()
+    column[7] = 0.0
+    (centre,) = make_design(sign * column[:, np.newaxis], intercept=True).needed_centre()
+    assert centre == pytest.approx(sign * 1000.0, rel=0.01)
 
 
 def test_sparse_and_dense_columns_agree():
