@@ -31,8 +31,8 @@ Columns far from 0 are centred. Columns may be left out: the bound is then over 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
 
@@ -47,7 +47,6 @@ from separatrix.certificates.rays import Relation, broken_relation
 from separatrix.codec import Items
 from separatrix.design.base import Block, Design, block_hessian
 from separatrix.design.moments import triangle
-from separatrix.errors import counted
 from separatrix.losses.base import Loss
 from separatrix.numerics import compensated_dots, two_product, two_sum
 from separatrix.problem import Problem, shift_intercept
@@ -56,6 +55,7 @@ MAX_WIDTH = 3000  # coefficients: beyond, the Hessian is not formed
 CAREFUL = 2**22  # products of a pass up to which dot products are compensated
 THRESHOLDS = (2.0**-6, 2.0**-20)  # values of τ that are tried
 STATED_SLACK = 3.0  # times the rounding errors: what fits state, so that another machine proves it too
+NAMED = 5  # aliased columns that a claim names
 CURVED = ("logistic", "softmax", "squared", "squared hinge")
 
 
@@ -118,6 +118,15 @@ class GapBound:
         """The gap relative to the larger of the objective and `scale`, rounded up."""
         return OUTWARD * self.gap / self.floor if self.gap else 0.0
 
+    def or_better(self, other: GapBound | None) -> GapBound:
+        """Return the better of two bounds, with the smaller radius of each coefficient."""
+        if other is None:
+            return self
+        better = other if other.gap < self.gap else self
+        if self.radii is None or other.radii is None:
+            return better
+        return replace(better, radii=np.minimum(self.radii, other.radii))
+
     @property
     def stated(self) -> dict[str, Any]:
         """The numbers as fits state them."""
@@ -158,15 +167,21 @@ INDEPENDENT = Dependence()
 def held_clause(certificate: Any) -> str:
     """Return which columns a claim is about, if some are held; else an empty text."""
     names = [repr(certificate.data.names[column]) for column in certificate.held]
-    return f" over the columns other than {', '.join(names)}" if names else ""
+    return f" over the other columns, with {', '.join(names)} held" if names else ""
 
 
 def dependence_clause(certificate: Any) -> str:
     """Return what a claim says of aliased and held columns."""
+    names = certificate.data.names
     if certificate.held:
-        return f"{held_clause(certificate)}, which depend on them up to rounding and are held"
+        verb = "is" if len(certificate.held) == 1 else "are"
+        return f"{held_clause(certificate)}, which {verb} collinear with them to rounding"
     if certificate.aliased:
-        return f", which other coefficients reach too, as {counted(len(certificate.aliased), 'column')} of others made"
+        aliased = ", ".join(repr(names[column]) for column in certificate.aliased[:NAMED])
+        more = f" and {len(certificate.aliased) - NAMED:,} more" if len(certificate.aliased) > NAMED else ""
+        one = len(certificate.aliased) == 1
+        combined = "is a combination" if one else "are combinations"
+        return f", which other coefficients reach too: {aliased}{more} {combined} of other columns"
     return "" if certificate.radii is None else ", which no other coefficients reach"
 
 
@@ -197,7 +212,8 @@ def relation_check(design: Design, dependence: Dependence) -> Check | None:
 class _Point(NamedTuple):
     """Where the sums of a pass are taken, and in which coordinates; None: those of the columns.
 
-    `error` is that of all scores. `careful` means dot products in twice the working precision.
+    `error` is that of all scores. `careful` means dot products in twice the working precision, `jumps` that the
+    penalty or bounds have slopes that jump.
     """
 
     coef: Floats
@@ -208,6 +224,7 @@ class _Point(NamedTuple):
     coordinates: Floats | None = None
     careful: bool = False
     threshold: float = 0.0
+    jumps: bool = False
 
 
 class _Sums(NamedTuple):
@@ -230,6 +247,7 @@ class _Sums(NamedTuple):
     relative_error: float
     largest: Floats
     largest_entries: Floats
+    column_gradient: Floats
 
 
 _LARGEST = ("relative_error", "largest", "largest_entries")
@@ -251,23 +269,27 @@ def curvature_bound(
     *,
     columns: Indices | None = None,
     conditions: Conditions = PLAIN,
-    wanted: float = 0.0,
+    enough: Callable[[GapBound], bool] = bool,
     slack: float = 1.0,
 ) -> GapBound | None:
-    """Return the bound over some columns (None: all), the first whose relative gap is at most `wanted`, or the best.
+    """Return the bound over some columns (None: all) that is enough, or the best; None if nothing is proved.
 
-    None if nothing is proved. `slack` multiplies the rounding errors.
+    `slack` multiplies the rounding errors.
     """
     if problem.loss.name not in CURVED or not width(problem, coef) <= MAX_WIDTH or not conditions.allows(coef):
         return None
     best: GapBound | None = None
     for attempt in _attempts(problem, coef, columns, conditions, slack):
         bound = attempt.bound()
-        if bound is not None and (best is None or bound.gap < best.gap):
-            best = bound
-        if best is not None and best.relative_gap <= wanted:
+        best = bound if best is None else best.or_better(bound)
+        if best is not None and enough(best):
             break
     return best
+
+
+def is_within(bound: GapBound, gap: float) -> bool:
+    """Tell whether a relative gap is at most some number."""
+    return bound.relative_gap <= gap
 
 
 def width(problem: Problem, coef: Floats) -> int:
@@ -285,12 +307,11 @@ def _attempts(problem: Problem, coef: Floats, columns: Indices | None, condition
     moved, error = centred_coef(coef, centre)
     thresholds = THRESHOLDS if problem.loss.name == "squared hinge" else (0.0,)
     point = _Point(moved, problem.loss, problem.weights is not None, conditions.offset is not None, error)
+    point = point._replace(jumps=coef.ndim == 1 and (conditions.bounded or problem.penalty.absolute > 0.0))
     for threshold in thresholds:
         own = point._replace(threshold=threshold)
         if len(used) == len(all_columns):
             yield _Attempt(centred, own, conditions, slack, centre)
-        if conditions.bounded or problem.penalty.absolute:
-            continue  # slopes that jump are taken in the columns as they are
         to_rows = orthogonal_coordinates(centred, used)
         if to_rows is None:
             continue
@@ -414,23 +435,24 @@ class _Attempt:
         rounding = sums.slope_errors + by_column * (sums.total_error + sums.total_size)
         rounding = (rounding + gamma(sums.depth + 8.0) * sums.slope_sizes) / total
         rounding = self.slack * OUTWARD * (rounding + penalty.gradient_error.reshape(gradient.shape)) + TINY
-        if self.point.coordinates is None:
-            gradient = self._with_jumping_slopes(gradient)
+        if self.point.jumps:
+            jumping, to_rows = self._jumping_slopes(sums.column_gradient / total), self.point.coordinates
+            if to_rows is None:
+                return gradient + jumping, rounding
+            rounding += self.slack * gamma(len(jumping) + 4.0) * (np.abs(jumping) @ np.abs(to_rows))
+            gradient = gradient + jumping @ to_rows
         return gradient.reshape(-1), rounding.reshape(-1)
 
-    def _with_jumping_slopes(self, gradient: Floats) -> Floats:
-        """Return the gradient with the slope of an L1 penalty or a bound that is nearest to minus it."""
-        coef, absolute = self.point.coef, penalties(self.problem, self.conditions)[0]
-        if coef.ndim == 2 or not (absolute.any() or self.conditions.bounded):
-            return gradient
-        zero = coef == 0.0
-        low = np.where(zero, -absolute, absolute * np.sign(coef))
-        high = np.where(zero, absolute, absolute * np.sign(coef))
+    def _jumping_slopes(self, gradient: Floats) -> Floats:
+        """Return the slopes of an L1 penalty or of bounds that are nearest to minus the gradient of the rest."""
+        coef, (absolute, quadratic) = self.point.coef, penalties(self.problem, self.conditions)
+        low, high = absolute * np.sign(coef), absolute * np.sign(coef)
+        low, high = np.where(coef == 0.0, -absolute, low), np.where(coef == 0.0, absolute, high)
         if self.conditions.lower is not None:
             low = np.where(coef == self.conditions.lower, -np.inf, low)
         if self.conditions.upper is not None:
             high = np.where(coef == self.conditions.upper, np.inf, high)
-        return np.asarray(gradient + np.clip(-gradient, low, high))
+        return np.asarray(np.clip(-gradient - quadratic * coef, low, high))
 
     def _factors(self, decrement: float, radius: float) -> tuple[float, float] | None:
         """Return the factors of ½λ² in the gap, and of λ in the distance; None if the step is too long to tell."""
@@ -552,6 +574,7 @@ def _sums(block: Block, *arguments: Any) -> _Sums:
         relative_error=relative,
         largest=_largest(sizes),
         largest_entries=_largest(absolute),
+        column_gradient=block.rmatvec(slope) if point.jumps else np.zeros(0),
     )
 
 

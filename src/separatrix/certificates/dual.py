@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ from separatrix.certificates.curvature import (
     GapBound,
     centred_coef,
     curvature_bound,
+    is_within,
     penalties,
     trivial_bound,
 )
@@ -72,7 +74,8 @@ def gap_bound(
     bound = dual.bound(slopes, wanted) if dual.is_usable else None
     if bound is not None and bound.relative_gap <= wanted:
         return bound
-    curved = curvature_bound(problem, coef, conditions=conditions, wanted=wanted, slack=slack)
+    enough = partial(is_within, gap=wanted)
+    curved = curvature_bound(problem, coef, conditions=conditions, enough=enough, slack=slack)
     bounds = [each for each in (bound, curved) if each is not None]
     return min(bounds, key=lambda each: each.gap) if bounds else dual.trivial()
 
@@ -260,7 +263,7 @@ class _DualGap:
             if self.conditions.bounded
             else self._conjugate_terms(dual[used], error[used], used)
         )
-        return OUTWARD * float(np.sum(terms)) * (1.0 + gamma(dual.size))
+        return float(np.sum(terms)) * (1.0 + gamma(dual.size + 16.0)) + TINY
 
     def _conjugate_terms(self, dual: Floats, error: Floats, used: Bools) -> Floats:
         """Return (|v| + e − a)₊²/2q, infinite where q is 0 and |v| + e is above a."""

@@ -28,6 +28,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
@@ -51,6 +52,7 @@ from separatrix.certificates.curvature import (
     curvature_bound,
     dependence_clause,
     held_clause,
+    is_within,
     relation_check,
     require_dependence,
     width,
@@ -93,8 +95,8 @@ def bound_within(
     """Return the bound over the columns that are neither aliased nor held; None if those that vary prove nothing."""
     if dependence == INDEPENDENT:
         return gap_bound(problem, coef, dual, wanted=wanted, slack=slack)
-    columns = dependence.varying(problem.design.shape[1])
-    return curvature_bound(problem, coef, columns=columns, wanted=wanted, slack=slack)
+    columns, enough = dependence.varying(problem.design.shape[1]), partial(is_within, gap=wanted)
+    return curvature_bound(problem, coef, columns=columns, enough=enough, slack=slack)
 
 
 @register
@@ -240,10 +242,16 @@ class OptimalityCertificate(Certificate):
         if self.radii is None:
             return bound_within(problem, self.coef, slopes, wanted=self.relative_gap)
         columns = self.dependence.varying(problem.design.shape[1])
-        return curvature_bound(problem, self.coef, columns=columns, wanted=self.relative_gap)
+        return curvature_bound(problem, self.coef, columns=columns, enough=self._is_implied)
+
+    def _is_implied(self, bound: GapBound) -> bool:
+        """Tell whether a bound proves the statement."""
+        within = bound.primal <= self.primal and bound.gap <= self.gap and bound.relative_gap <= self.relative_gap
+        reached = self.radii is None or (bound.radii is not None and bool((bound.radii <= self.radii).all()))
+        return within and reached
 
     def _problem(self, rows: MatchedRows) -> Problem:
-        design = rows.design
+        design = rows.finite_design
         if self.scales is not None:
             design = make_design(divide_columns(rows.X, self.scales), intercept=self.data.intercept)
         loss = next(loss for loss in losses.ALL if loss.name == self.loss)

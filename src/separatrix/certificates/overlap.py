@@ -41,6 +41,7 @@ from separatrix.certificates.curvature import (
     width,
 )
 from separatrix.certificates.data import Data, MatchedRows, Whole, require_work
+from separatrix.certificates.enclosures import OUTWARD, TINY
 from separatrix.certificates.exact import exact_solution, scaled_integers
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.codec import Items, Range, Shape
@@ -51,10 +52,7 @@ from separatrix.problem import Problem
 
 Positive = Annotated[Fraction, Range(above=0.0)]
 
-SAFETY = 1.0 + 1e-9  # inflates the bounds for the rounding of their own sums
-TINY = 1e-280  # more than all terms that may have underflowed
 PRIMES = 2**31 - 1, 2**31 - 19
-LARGEST_NORM = 1e100  # of an inverse; beyond, terms that underflowed might matter
 MAX_EXACT_RANK = 60  # up to which exact multipliers are computed, if the bound is too coarse
 CHUNK_ELEMENTS = 2**22
 
@@ -175,10 +173,11 @@ class CurvatureProof:
         """Check the relations, and that the curvature at the coefficients proves a maximum."""
         several, weights = self.coef.ndim == 2, rows.weights
         targets: Any = rows.codes if several else rows.signs
-        problem = Problem(rows.design, targets, Softmax() if several else Logistic(), weights=weights)
+        problem = Problem(rows.finite_design, targets, Softmax() if several else Logistic(), weights=weights)
         require_work("coefficients of a Hessian", width(problem, self.coef), MAX_WIDTH)
-        columns, relations = self.dependence.varying(len(self.coef)), relation_check(rows.design, self.dependence)
-        bound = curvature_bound(problem, self.coef, columns=columns, wanted=math.inf)
+        columns = self.dependence.varying(len(self.coef))
+        relations = relation_check(rows.finite_design, self.dependence)
+        bound = curvature_bound(problem, self.coef, columns=columns)
         proved = bound is not None and bound.radii is not None
         detail = "the likelihood has a maximum near the coefficients" if proved else "it proves no maximum"
         curvature = Check("curvature", proved, detail)
@@ -260,11 +259,11 @@ def _rounded_multipliers_hold(
     rho = len(basis)
     defect = np.abs(np.eye(rho) - scaled @ inverse)
     rounding = (rho + 4) * EPSILON * (np.abs(scaled).sum(axis=0) @ np.abs(inverse)) + rho * TINY
-    q = float((defect.sum(axis=0) + rounding).max()) * SAFETY
-    norm = float(np.abs(inverse).sum(axis=0).max()) * SAFETY
-    if not (q < 0.5 and norm < LARGEST_NORM):
+    q = float((defect.sum(axis=0) + rounding).max()) * OUTWARD
+    norm = float(np.abs(inverse).sum(axis=0).max()) * OUTWARD
+    if not q < 0.5:
         return False, math.inf
-    change = Fraction(norm / (1.0 - q) * SAFETY) * max(sizes)
+    change = Fraction(norm / (1.0 - q) * OUTWARD) * max(sizes)
     return change < least, float(change / least)
 
 

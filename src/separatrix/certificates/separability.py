@@ -32,12 +32,12 @@ from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Certificate, Check, Stated, register, unwritten
 from separatrix.certificates.data import MatchedRows, Whole, match
 from separatrix.certificates.divergence import Divergence
+from separatrix.certificates.enclosures import OUTWARD
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.certificates.overlap import CurvatureProof, OverlapProof, PairOverlap
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.errors import DataError, counted
 
-TIED = 1e-9  # relative: margins this near to the least count as equal to it
 VERDICTS = {
     "separable": "the classes are completely separated",
     "quasi": "the classes are quasi-completely separated",
@@ -258,7 +258,7 @@ class SeparabilityCertificate(Certificate):
         products = rays.products(rays.from_exact(self.weights))[0]
         products[rays.signs(self.weights, places) == 0] = np.inf
         least = float(products.min())
-        near = places[products <= least * (1.0 + TIED)]
+        near = places[products <= least * OUTWARD]  # equal up to rounding
         norm = float(np.linalg.norm(rays.from_exact(self.weights)))
         return least / norm, rows.original(np.unique(rays.rows_of(near)))
 
