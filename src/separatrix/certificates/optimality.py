@@ -8,7 +8,7 @@ minimiser is not unique. Columns may be held: the statement is then about change
 three.
 
 `LikelihoodCertificate` adds whether the likelihood has a maximum at all: by the curvature, which proves that there is
-exactly one, or by `certificates.separability`. If columns are held at 0, the maximum is that over the other columns.
+exactly one, or by `certificates.separability`. If columns are held, the maximum is that over the other columns.
 
 `KernelOptimalityCertificate` bounds the suboptimality of a support vector machine in the space of a kernel:
 
@@ -183,11 +183,6 @@ class OptimalityCertificate(Certificate):
         return Dependence(self.aliased, self.relations, self.held)
 
     @property
-    def proves_minimum(self) -> bool:
-        """Whether the curvature proves that there is a minimum, over the columns that are not held at 0."""
-        return self.radii is not None and not self.coef[list(self.held)].any()
-
-    @property
     def unique(self) -> bool | None:
         """Whether the minimum has one minimiser; None if that is not proved."""
         if self.radii is None or self.held:
@@ -270,7 +265,7 @@ class LikelihoodCertificate(Certificate):
     """Whether the likelihood has a maximum (`existence`), and how near to it the coefficients are (`optimality`).
 
     Without `existence`, the radii of the optimality prove that there is a maximum: over the columns that are not held,
-    if some are held at 0.
+    if some are held.
     """
 
     kind: ClassVar[str] = "likelihood"
@@ -280,7 +275,7 @@ class LikelihoodCertificate(Certificate):
     def __post_init__(self) -> None:
         if self.optimality.strength or self.optimality.loss not in {"logistic", "softmax"}:
             raise ValueError("a likelihood has a logistic or softmax loss, and no penalty")
-        if self.existence is None and not self.optimality.proves_minimum:
+        if self.existence is None and self.optimality.radii is None:
             raise ValueError("nothing proves that the likelihood has a maximum")
 
     @property

@@ -17,7 +17,7 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate, PartsCertificate
-from separatrix.certificates.curvature import held_clause
+from separatrix.certificates.curvature import dependence_clause
 from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
 from separatrix.certificates.rays import Relation
 from separatrix.certificates.separability import SeparabilityCertificate
@@ -137,11 +137,11 @@ def _fit_likelihood(problem: Problem, convex: ConvexOptions, start: Floats | Non
     fit, result = _solve(problem, convex, start, watch, separation_rule(problem))
     optimality, searched = result.certificate, None
     assert isinstance(optimality, OptimalityCertificate)
-    if optimality.held or not optimality.proves_minimum:
+    if optimality.held or optimality.radii is None:
         searched = check_existence(problem, problem.labels, fit, watch).about(optimality.data)
-    undecided = searched is not None and searched.verdict == "undecided"
-    decisive = None if undecided and optimality.proves_minimum else searched
-    certificate = LikelihoodCertificate(data=optimality.data, optimality=optimality, existence=decisive)
+    decided = searched is not None and (searched.verdict != "undecided" or optimality.radii is None)
+    existence = searched if decided else None
+    certificate = LikelihoodCertificate(data=optimality.data, optimality=optimality, existence=existence)
     existence = searched or certificate.separability
     assert existence is not None  # columns are held only in fits whose classes are searched
     status, message, gap = result.status, result.message, result.facts["relative_gap"]
@@ -210,7 +210,7 @@ def _proved(fits: Sequence[_Likelihood]) -> str:
     """Return over which columns the maximum of some fits is proved, and whether it is unique."""
     held = next((each.certificate.optimality for each in fits if each.certificate.optimality.held), None)
     if held is not None:
-        return f"{held_clause(held)}, which are collinear with them to rounding and held at 0, proved"
+        return f"{dependence_clause(held)}, proved"
     if any("aliased" in each.existence.coefficient_status.values() for each in fits):
         return ", proved; other coefficients reach it too, as some columns are perfectly collinear with others"
     return ", proved, and no other coefficients reach it"

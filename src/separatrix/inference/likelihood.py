@@ -47,8 +47,8 @@ class LikelihoodFit:
     """An unpenalised fit: its problem, whether its maximum exists, and its flat coefficients.
 
     `weighting` names the weights if they are not frequencies; `reference` is the index of the reference class, for more
-    than two classes. `collinear` are relations, to rounding, of columns that are held at 0; the maximum is then that
-    over the other columns.
+    than two classes. `collinear` are relations, to rounding, of columns that are held; the maximum is then that over
+    the other columns.
     """
 
     problem: Problem

@@ -277,7 +277,7 @@ class MaximumLikelihood:
 def held_relations(
     problem: Problem, dependence: Dependence, existence: SeparabilityCertificate
 ) -> tuple[Relation, ...]:
-    """Return the relations to rounding of columns that a fit holds at 0, over the scores of all classes but the first.
+    """Return the relations to rounding of columns that a fit holds, over the scores of all classes but the first.
 
     Exact relations come with them, unless the proof of existence has these.
     """
