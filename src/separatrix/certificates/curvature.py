@@ -152,16 +152,28 @@ class Dependence:
         """Return the columns that are neither aliased nor held."""
         return np.setdiff1d(np.arange(count), (*self.aliased, *self.held))
 
+    def ray_relations(self, count: int, outputs: int) -> tuple[Relation, ...]:
+        """Return the relations as vectors over the scores of several outputs, class by class; they vanish on rays."""
+        return tuple(
+            {output * count + j: value for j, value in {column: Fraction(-1), **relation}.items()}
+            for output in range(outputs)
+            for column, relation in zip(self.aliased, self.relations, strict=True)
+        )
+
 
 INDEPENDENT = Dependence()
+
+
+def held_clause(certificate: Any) -> str:
+    """Return which columns a claim is about, if some are held; else an empty text."""
+    return f" over the other columns, with {_listed(certificate, certificate.held)} held" if certificate.held else ""
 
 
 def dependence_clause(certificate: Any) -> str:
     """Return what a claim says of aliased and held columns."""
     if certificate.held:
         verb = "is" if len(certificate.held) == 1 else "are"
-        held = _listed(certificate, certificate.held)
-        return f" over the other columns, with {held} held, which {verb} collinear with them to rounding"
+        return f"{held_clause(certificate)}, which {verb} collinear with them to rounding"
     if certificate.aliased:
         combined = "is a combination" if len(certificate.aliased) == 1 else "are combinations"
         aliased = _listed(certificate, certificate.aliased)
@@ -277,11 +289,11 @@ def curvature_bound(
     return best
 
 
-<<<<<<< HEAD
 def is_within(bound: GapBound, gap: float) -> bool:
     """Tell whether a relative gap is at most some number."""
     return bound.relative_gap <= gap
-=======
+
+
 def moment_bound(
     problem: Problem, coef: Floats, sums: Moments, start: Floats, residuals: ResidualSums, *, slack: float = 1.0
 ) -> GapBound | None:
@@ -313,6 +325,7 @@ def moment_bound(
         relative_error=0.0,
         largest=lengths,
         largest_entries=lengths,
+        column_gradient=np.zeros(0),
     )
     point = _Point(moved, problem.loss, problem.weights is not None, False, error)
     with np.errstate(all="ignore"):
@@ -327,15 +340,14 @@ def loss_bound(problem: Problem, coef: Floats, *, slack: float = 1.0) -> GapBoun
         sums = problem.design.fold(
             _sums, point._replace(coordinates=np.zeros((p, 0))), rows=problem.rows, combine=join_sums
         )
-    value, error = _value(_Sums(*sums), problem.total_weight)
+    value, error = _value(_Sums(*sums), problem.total_weight, coef.size // len(coef))
     return trivial_bound(problem, value, slack * error + TINY)
 
 
-def _value(sums: _Sums, total: float) -> tuple[float, float]:
+def _value(sums: _Sums, total: float, scores: int) -> tuple[float, float]:
     """Return the mean loss, and a bound on its error."""
-    error = sums.value_error + (gamma(sums.depth + 8.0) + 32 * UNIT) * sums.value
+    error = sums.value_error + (gamma(sums.depth + 8.0) + value_rounding(scores)) * sums.value
     return sums.value / total, OUTWARD * error / total
->>>>>>> squares
 
 
 def width(problem: Problem, coef: Floats) -> int:
@@ -453,15 +465,8 @@ class _Attempt:
         if factors is None:
             return None
         gap = 0.5 * decrement * decrement * factors[0] * OUTWARD + TINY + self._gauge_gap(penalty)
-<<<<<<< HEAD
-        objective = sums.value / total + penalty.value
-        loss_error = (
-            OUTWARD * (sums.value_error + (gamma(sums.depth + 8.0) + value_rounding(outputs)) * sums.value) / total
-        )
-=======
-        loss, loss_error = _value(sums, total)
+        loss, loss_error = _value(sums, total, outputs)
         objective = loss + penalty.value
->>>>>>> squares
         objective_error = self.slack * (loss_error + gamma(penalty.terms) * penalty.value + TINY)
         reach = decrement * factors[1] / sigma * OUTWARD
         radii = self._radii(metric, lengths, reach, outputs)
