@@ -81,6 +81,7 @@ KERNELS = {
     "precomputed": "",
 }
 TIES = {"positive": 1, "negative": -1, "mistake": 0, "correct": 2}
+MAX_NAMES = 10  # columns that a claim names
 LOSSES = ("logistic", "softmax", "squared", "hinge", "squared hinge")
 VERDICTS = {
     "separable": "the classes are completely separated",
@@ -1042,11 +1043,12 @@ class Stated(NamedTuple):
     def varying(self, relations: Any, values: list[Vector]) -> list[int]:
         """Return the columns that vary; those that are aliased must be combinations of others, exactly."""
         width = len(values[0])
-        vectors = _relations(_list(relations, len(self.aliased)), width)
+        vectors, dependent = _relations(_list(relations, len(self.aliased)), width), {*self.aliased, *self.held}
+        fits = all(int(key) not in dependent for relation in relations for key in relation)
+        _require(fits, "a relation has a column that is aliased or held")
         for column, vector in zip(self.aliased, vectors, strict=True):
-            _require(not any(vector[j] for j in self.aliased), "a relation has a column that is aliased")
             _require(all(_dot(vector, x) == x[column] for x in values), "a row breaks a relation of columns")
-        return [j for j in range(width) if j not in {*self.aliased, *self.held}]
+        return [j for j in range(width) if j not in dependent]
 
     def check(self, objective: Objective, bounds: Iterator[Bound], factor: Fraction) -> None:
         """Refuse numbers that do not follow from the bounds times a factor."""
@@ -1129,23 +1131,30 @@ def _optimal(relative_gap: Fraction, held: list[int]) -> str:
     return "stopped" if relative_gap > OPTIMAL_GAP else "optimal within" if held else "optimal"
 
 
-def _held(stated: Stated, rows: LabelledRows) -> str:
-    """Return which columns a claim is about, if some are held."""
+def _names(columns: list[int], rows: LabelledRows) -> str:
+    """Return the names of columns of the design, of many the first."""
     names = list(rows.data["columns"] or (f"x{j + 1}" for j in range(rows.data["width"])))
     first = "intercept"
     while first in names:
         first = f"({first})"
     names = [first] * rows.data["intercept"] + names
-    held = ", ".join(repr(names[column]) for column in stated.held)
-    return f" over the columns other than {held}" if held else ""
+    more = f" and {len(columns) - MAX_NAMES:,} more" if len(columns) > MAX_NAMES else ""
+    return ", ".join(repr(names[column]) for column in columns[:MAX_NAMES]) + more
+
+
+def _held(columns: list[int], rows: LabelledRows) -> str:
+    """Return which columns a claim is about, if some are held."""
+    return f" over the other columns, with {_names(columns, rows)} held" if columns else ""
 
 
 def _dependence(stated: Stated, rows: LabelledRows) -> str:
     """Return what a claim says of aliased and held columns."""
-    if stated.held:
-        return f"{_held(stated, rows)}, which depend on them up to rounding and are held"
-    if stated.aliased:
-        return f", which other coefficients reach too, as {_counted(len(stated.aliased), 'column')} of others made"
+    held, aliased = stated.held, stated.aliased
+    if held:
+        return f"{_held(held, rows)}, which {'is' if len(held) == 1 else 'are'} collinear with them to rounding"
+    if aliased:
+        combined = "is a combination" if len(aliased) == 1 else "are combinations"
+        return f", which other coefficients reach too: {_names(aliased, rows)} {combined} of other columns"
     return "" if stated.radii is None else ", which no other coefficients reach"
 
 
@@ -1189,11 +1198,8 @@ def _check_likelihood(_: Group, witness: Group, rows: LabelledRows) -> Result:
     _require(own["loss"] in ("logistic", "softmax") and own["strength"] == 0, "it is no likelihood without a penalty")
     verdict, claim = _check_part("optimality", inner, rows)
     if existence is None:
-        held = [inner["witness"]["coef"][column] for column in own["held"]]
-        nothing = own["radii"] is None or any(any(w) if isinstance(w, list) else w for w in held)
-        _require(not nothing, "nothing proves that the likelihood has a maximum")
-        stated = Stated.of([0, 0, 0], own, rows.values, None if own["loss"] == "logistic" else rows.classes)
-        return verdict, f"the likelihood has a maximum{_held(stated, rows)}; {claim}"
+        _require(own["radii"] is not None, "nothing proves that the likelihood has a maximum")
+        return verdict, f"the likelihood has a maximum{_held(own['held'], rows)}; {claim}"
     exists, words = _check_part("separability", existence, rows)
     if exists == "overlap":
         return verdict, f"{words}; {claim}"
