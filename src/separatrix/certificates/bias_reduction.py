@@ -26,10 +26,12 @@ h has ch² ≤ λh, and the gain is at most λh − ch²/2. ∎
 
 **Rounding.** For any triangular float matrix T let z = Tᵗx and ω ≥ ‖TᵗIT − 1‖ < 1. Then qᵢ lies in ‖zᵢ‖²/(1 ± ω),
 λ ≤ ‖Tᵗ∇ℓ*‖/(1 − ω)^½, and log det I differs from −2 Σ log |T_kk| by at most pω/(1 − ω). With |ηᵢ − η̂ᵢ| ≤ εᵢ, each of c,
-c′, c″ errs by at most ρᵢcᵢ, ρ = exp(ε)(1 + 128u) − 1, and ẑ by e = γ Σⱼ|T_j·| per row; each sum below carries these
-errors, and γ of its number of terms. Columns are centred only where this is exact, and scaled by powers of two.
+c′, c″ errs by at most ρᵢcᵢ, ρ = exp(ε)(1 + 128u) − 1; each sum carries these errors, those of z, and γ of its number of
+terms. Columns are centred only where this is exact, and scaled by powers of two. T is the inverse of a triangle R of a
+QR factorisation of the root of I. For few rows scores and z are dot products in twice the working precision, and a
+second triangular factor of T removes the rounding of the first.
 
-Cost: three passes, p² per row; a fourth of p³ per row if κ is not small.
+Cost: three or four passes, p² per row; one more of p³ per row if κ is not small.
 Reference: Firth, Bias reduction of maximum likelihood estimates (1993).
 """
 
@@ -50,11 +52,12 @@ from separatrix.certificates.data import BeyondLimitsError, Data, MatchedRows, r
 from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma, outward
 from separatrix.codec import Range, Shape
 from separatrix.design.base import Block, Design, add_each, with_ones
-from separatrix.numerics import exact_dot, sigmoid, sigmoid_slope, softplus
+from separatrix.numerics import compensated_dots, exact_dot, sigmoid, sigmoid_slope, softplus
 
 MAX_COLUMNS = 3000
 MAX_PRODUCTS = 10**10  # of the third derivatives: rows times the cube of the columns
 ELEMENTS_AT_ONCE = 2**18  # of a dense part of a block
+CAREFUL = 2**20  # rows times the square of the columns, up to which dot products are compensated
 HALVINGS = 60  # of the radius t, from ½
 
 
@@ -129,12 +132,6 @@ class Point(NamedTuple):
             raise UnprovedError("the intercept of centred columns is beyond the range of floats") from None
         return cls(columns, np.concatenate([[intercept], scaled]), UNIT * abs(intercept) + TINY)
 
-    def score_errors(self, rows: Floats) -> Floats:
-        """Return a bound on the error of each score in floats."""
-        size = np.abs(self.coef)
-        sums = gamma(len(size) + 2) * (np.abs(rows) @ size)
-        return np.asarray(OUTWARD * (sums + self.intercept_error + TINY * (1.0 + size.sum())))
-
     def triangle(self, design: Design, rows: tuple[Floats, ...]) -> Floats:
         """Return the triangle R of a QR factorisation of the root of I, in one pass: RᵗR = I up to rounding."""
         return np.asarray(design.fold(_triangle, self, rows=rows, combine=_join_triangles))
@@ -153,31 +150,47 @@ def _join_triangles(above: Floats, below: Floats) -> Floats:
 
 
 class Coordinates(NamedTuple):
-    """A point, a triangular matrix T, and bounds e on the errors of each entry of Tᵗx in floats."""
+    """A point, and a matrix T of two triangular factors; `careful` dot products have twice the working precision."""
 
     point: Point
-    root: Floats
-    errors: Floats
+    first: Floats
+    second: Floats
+    careful: bool
 
-    @classmethod
-    def of(cls, point: Point, triangle: Floats) -> Coordinates:
-        """Return T = R⁻¹ up to rounding; a singular triangle raises an UnprovedError."""
-        width = triangle.shape[1]
-        if len(triangle) < width or not np.isfinite(triangle).all():
-            raise UnprovedError("the information is singular or beyond the range of floats")
-        root, singular = scipy.linalg.lapack.dtrtri(triangle)
-        root = np.triu(root)
-        if singular or not np.isfinite(root).all():
-            raise UnprovedError("the information is singular")
-        sums = np.abs(root).sum(axis=0)  # no scaled entry is above 1
-        return cls(point, root, OUTWARD * gamma(width + 2) * sums + TINY * (1.0 + sums))
+    def products(self, rows: Floats, matrix: Floats) -> tuple[Floats, Floats]:
+        """Return rows times a matrix (p, k), and bounds on the errors."""
+        sizes = np.abs(rows) @ np.abs(matrix)
+        lost = TINY * (1.0 + np.abs(matrix).sum(axis=0))
+        if not self.careful:
+            return rows @ matrix, OUTWARD * (gamma(len(matrix) + 2) * sizes + lost)
+        values = np.column_stack([np.add(*compensated_dots(rows, column)) for column in matrix.T])
+        return values, OUTWARD * (2 * UNIT * np.abs(values) + 4.0 * gamma(2 * len(matrix) + 8) ** 2 * sizes + lost)
+
+    def row_terms(self, rows: Floats) -> RowTerms:
+        """Return the factors of the sums over some rows."""
+        first, first_error = self.products(rows, self.first)
+        z, sizes = first @ self.second, np.abs(self.second)
+        z_error = OUTWARD * (first_error @ sizes + gamma(len(sizes) + 2) * (np.abs(first) @ sizes)) + TINY
+        eta, score_error = (each[:, 0] for each in self.products(rows, self.point.coef[:, np.newaxis]))
+        score_error = score_error + OUTWARD * self.point.intercept_error
+        norm, error = _row_norms(z), OUTWARD * _row_norms(z_error)
+        longest = OUTWARD * (norm * (1.0 + gamma(z.shape[1] + 4)) + error) + TINY
+        curvature = sigmoid_slope(eta)
+        curvature_error = OUTWARD * curvature * (np.expm1(score_error) + 128 * UNIT * np.exp(score_error)) + TINY
+        return RowTerms(z, z_error, norm, error, longest, eta, score_error, curvature, curvature_error)
+
+
+def _row_norms(rows: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
 class RowTerms(NamedTuple):
     """The rows z = Tᵗx of a part, with factors of the sums and bounds on their errors."""
 
     z: Floats
+    z_error: Floats  # of each entry
     norm: Floats  # of z in floats
+    error: Floats  # the norm of the errors of z
     longest: Floats  # upper bounds on the exact norms
     eta: Floats
     score_error: Floats
@@ -185,14 +198,33 @@ class RowTerms(NamedTuple):
     curvature_error: Floats  # ρc, also of c′ and c″
 
 
-def _row_terms(rows: Floats, coordinates: Coordinates) -> RowTerms:
-    point, z = coordinates.point, rows @ coordinates.root
-    eta, error = rows @ point.coef, point.score_errors(rows)
-    norm = np.sqrt(np.einsum("ij,ij->i", z, z))
-    longest = OUTWARD * (norm * (1.0 + gamma(z.shape[1] + 4)) + np.linalg.norm(coordinates.errors)) + TINY
-    curvature = sigmoid_slope(eta)
-    curvature_error = OUTWARD * curvature * (np.expm1(error) + 128 * UNIT * np.exp(error)) + TINY
-    return RowTerms(z, norm, longest, eta, error, curvature, curvature_error)
+def find_coordinates(design: Design, rows: tuple[Floats, Floats], point: Point) -> Coordinates:
+    """Return coordinates in which the information is 1 up to rounding; an UnprovedError if it is singular."""
+    count, width = design.shape
+    first, second = _inverse(point.triangle(design, rows)), np.eye(width)
+    careful = count * width**2 <= CAREFUL
+    coordinates = Coordinates(point, first, second, careful)
+    if not careful:
+        return coordinates
+    factor, failed = scipy.linalg.lapack.dpotrf(design.fold(_information, coordinates, rows=rows), clean=1)
+    return coordinates if failed else coordinates._replace(second=_inverse(factor))
+
+
+def _inverse(triangle: Floats) -> Floats:
+    """Return the inverse of an upper triangular matrix; an UnprovedError if that is singular."""
+    if len(triangle) == triangle.shape[1] and np.isfinite(triangle).all():
+        inverse, singular = scipy.linalg.lapack.dtrtri(triangle)
+        if not singular and np.isfinite(inverse).all():
+            return np.triu(inverse)
+    raise UnprovedError("the information is singular, or beyond the range of floats")
+
+
+def _information(block: Block, _: Floats, weights: Floats, coordinates: Coordinates) -> Floats:
+    total = np.zeros_like(coordinates.first)
+    for part, rows in coordinates.point.columns.parts(block):
+        terms = coordinates.row_terms(rows)
+        total += (terms.z * (weights[part] * terms.curvature)[:, np.newaxis]).T @ terms.z
+    return total
 
 
 class Sums(NamedTuple):
@@ -214,7 +246,7 @@ class Sums(NamedTuple):
 
 def _sums(block: Block, signs: Floats, weights: Floats, coordinates: Coordinates, count: int) -> Sums:
     parts = (
-        _part_sums(_row_terms(rows, coordinates), signs[part], weights[part], coordinates.errors, count)
+        _part_sums(coordinates.row_terms(rows), signs[part], weights[part], count)
         for part, rows in coordinates.point.columns.parts(block)
     )
     total = next(parts)
@@ -227,15 +259,15 @@ def _add_sums(a: Sums, b: Sums) -> Sums:
     return Sums(*add_each(a, b))._replace(largest=max(a.largest, b.largest))
 
 
-def _part_sums(terms: RowTerms, signs: Floats, weights: Floats, errors: Floats, count: int) -> Sums:
+def _part_sums(terms: RowTerms, signs: Floats, weights: Floats, count: int) -> Sums:
     z, curvature, spread = terms.z, terms.curvature, terms.curvature_error
-    error, rounding = float(np.linalg.norm(errors)), gamma(count + 16)
+    rounding = gamma(count + 16)
     upward = OUTWARD * (1.0 + rounding) * weights  # of sums of errors
     loss = softplus(-signs * terms.eta)
     residual = signs * sigmoid(-signs * terms.eta)
     residual_error = np.minimum(spread, 1.0) + 16 * UNIT * np.abs(residual)
     loss_error = terms.score_error * (np.abs(residual) + residual_error) + (32 * UNIT + rounding) * loss + TINY
-    growth = 2.0 * terms.longest * error  # of ‖z‖², at most, by the errors of z
+    growth = 2.0 * terms.longest * terms.error  # of ‖z‖², at most, by the errors of z
     information_error = spread * terms.longest**2 + curvature * growth
     slope = 0.5 - sigmoid(terms.eta)  # of ½ log c
     square = terms.norm**2
@@ -244,7 +276,7 @@ def _part_sums(terms: RowTerms, signs: Floats, weights: Floats, errors: Floats, 
     leverage = 0.5 * curvature * (growth + gamma(z.shape[1] + 4) * square)
     leverage += 0.5 * spread * terms.longest**2 + curvature * square * (np.minimum(spread, 1.0) + 16 * UNIT)
     by_bias = 0.5 * (curvature + spread) * terms.longest**2
-    highest = np.abs(z) + errors
+    highest = np.abs(z) + terms.z_error
     return Sums(
         float(weights @ loss),
         float(upward @ loss_error),
@@ -252,7 +284,7 @@ def _part_sums(terms: RowTerms, signs: Floats, weights: Floats, errors: Floats, 
         float(weights @ (curvature * square)),
         float(upward @ information_error),
         z.T @ (weights * factors),
-        highest.T @ (upward * (residual_error + leverage + rounding * sizes)) + errors * float(upward @ sizes),
+        highest.T @ (upward * (residual_error + leverage + rounding * sizes)) + terms.z_error.T @ (upward * sizes),
         highest.T @ (upward * by_bias),
         float((terms.longest**2).max()),
     )
@@ -268,9 +300,9 @@ class ThirdSums(NamedTuple):
 
 
 def _third_sums(block: Block, _: Floats, weights: Floats, coordinates: Coordinates, count: int) -> ThirdSums:
-    width = len(coordinates.errors)
+    width = len(coordinates.first)
     parts = (
-        _third_part(_row_terms(rows, coordinates), weights[part], coordinates.errors, count)
+        _third_part(coordinates.row_terms(rows), weights[part], count)
         for part, rows in coordinates.point.columns.parts(block, width * width)
     )
     total = next(parts)
@@ -279,16 +311,16 @@ def _third_sums(block: Block, _: Floats, weights: Floats, coordinates: Coordinat
     return total
 
 
-def _third_part(terms: RowTerms, weights: Floats, errors: Floats, count: int) -> ThirdSums:
+def _third_part(terms: RowTerms, weights: Floats, count: int) -> ThirdSums:
     z, curvature, longest = terms.z, terms.curvature, terms.longest
-    rounding, error = gamma(count + z.shape[1] + 16), float(np.linalg.norm(errors))
+    rounding = gamma(count + z.shape[1] + 16)
     upward = OUTWARD * (1.0 + rounding) * weights  # of sums of errors
     skew = curvature * (1.0 - 2.0 * sigmoid(terms.eta))  # c′
     bend = curvature * (1.0 - 6.0 * curvature) * terms.norm**2  # c″ ‖z‖²
     squares = (z[:, :, np.newaxis] * z[:, np.newaxis, :]).reshape(len(z), -1)
     relative = terms.curvature_error + rounding * curvature
-    third = relative * longest**3 + 3.0 * error * curvature * longest**2
-    fourth = relative * longest**4 + 4.0 * error * curvature * longest**3
+    third = relative * longest**3 + 3.0 * terms.error * curvature * longest**2
+    fourth = relative * longest**4 + 4.0 * terms.error * curvature * longest**3
     return ThirdSums(
         (z * (weights * bend)[:, np.newaxis]).T @ z,
         (z * (weights * skew)[:, np.newaxis]).T @ squares,
@@ -319,7 +351,7 @@ def bound(design: Design, signs: Floats, weights: Floats | None, coef: Floats, *
     require_work("columns", width, MAX_COLUMNS)
     rows = (signs, np.ones(len(signs)) if weights is None else weights)
     point = Point.of(exact_columns(design), coef, design.virtual)
-    coordinates = Coordinates.of(point, point.triangle(design, rows))
+    coordinates = find_coordinates(design, rows, point)
     sums = design.fold(_sums, coordinates, len(signs), rows=rows, combine=_add_sums)
     deviation = float(np.linalg.norm(sums.information - np.eye(width)))
     omega = OUTWARD * (deviation + gamma(len(signs) + 16) * sums.trace + sums.information_error) + TINY
@@ -383,19 +415,22 @@ def _least_eigenvalue(matrix: Floats) -> float:
 
 def _value(sums: Sums, coordinates: Coordinates, omega: float) -> tuple[float, float]:
     """Return a lower bound on ℓ*, and how far above it ℓ* in floats is."""
-    diagonal, exponents = np.abs(np.diag(coordinates.root)), coordinates.point.columns.exponents
-    logarithms = [*(-np.log(diagonal)).tolist(), *(math.log(2.0) * exponents).tolist()]
+    diagonal = np.abs(np.concatenate([np.diag(coordinates.first), np.diag(coordinates.second)]))
+    logarithms = [*(-np.log(diagonal)).tolist(), *(math.log(2.0) * coordinates.point.columns.exponents).tolist()]
     value = math.fsum([-sums.loss, *logarithms])
-    determinant_error = len(diagonal) * omega / (1.0 - omega) / 2.0 + 16 * UNIT * math.fsum(map(abs, logarithms))
+    determinant_error = len(coordinates.first) * omega / (1.0 - omega) / 2.0 + 16 * UNIT * math.fsum(
+        map(abs, logarithms)
+    )
     error = OUTWARD * (sums.loss_error + determinant_error + 2 * UNIT * abs(value)) + TINY
     return value - error, error
 
 
 def _row_lengths(coordinates: Coordinates, virtual: bool) -> Floats:
     """Return ‖Tᵗv‖ (p,), rounded up, for the v by which each coefficient of the user's columns is a combination."""
-    width, combinations = len(coordinates.root), coordinates.point.columns.user_rows(virtual)
-    products = np.abs(combinations @ coordinates.root)
-    products += gamma(width + 2) * (np.abs(combinations) @ np.abs(coordinates.root))
+    combinations = coordinates.point.columns.user_rows(virtual)
+    rounding, sizes = gamma(2 * len(combinations) + 4), np.abs(combinations) @ np.abs(coordinates.first)
+    products = np.abs(combinations @ coordinates.first @ coordinates.second)
+    products += OUTWARD * rounding * (sizes @ np.abs(coordinates.second))
     scale = products.max(axis=1, keepdims=True)  # squares of small numbers underflow
     return np.asarray(OUTWARD * scale[:, 0] * np.linalg.norm(products / scale, axis=1))
 
