@@ -5,24 +5,25 @@
 
 On data of full rank ℓ* has a maximum, separated or not; ℓ* need not be concave, so only a local one is proved.
 
-**Theorem.** Let ‖∇ℓ*(w)‖ ≤ λ in the norm of I⁻¹, κ ≥ max qᵢ, A = −∇²ℓ*(w) ⪰ μI, and for some t ≤ ½
+**Theorem.** Let ‖∇ℓ*(w)‖ ≤ λ in the norm of I⁻¹, κ ≥ max qᵢ, −∇²ℓ*(w) ⪰ μI, mₖ ≥ Σ sᵢ cᵢ qᵢ^(k/2) for k = 3, 4, 5, and
+for some radius d, with t = √κ d ≤ ½ and δ = d exp(t), δm₃ < 1,
 
-    c = max{ exp(−t) − κ/2,   μ − (1 − exp(−t))(1 + 2κ) − κ(exp(2t) − 1)/2 } > 0,        λ < ct/√κ.
+    c = max{ exp(−t) − κ/2,   μ − δ(m₃ + m₃m₄ + m₄^(3/2) + (m₃m₄ + m₅) / (2(1 − δm₃))) } > 0,        λ < cd.
 
-Then exactly one point with ‖h‖ = (hᵗIh)^½ ≤ t/√κ from w is stationary. It is a local maximum, ‖h‖ ≤ λ/c there, and ℓ*
-is at most λ²/(2c) higher than at w.
+Then exactly one point with ‖h‖ = (hᵗIh)^½ ≤ d from w is stationary. It is a local maximum, ‖h‖ ≤ λ/c there, and ℓ* is
+at most λ²/(2c) higher than at w.
 
-*Proof.* Choose coordinates z of the rows x with I(w) = 1. In the ball no score changes by more than t. As the first
-three derivatives of c are at most c, each of c, c′, c″ changes by at most (exp(t) − 1)cᵢ, and I and q by factors within
-exp(±t). Along u with ‖u‖ = 1,
+*Proof.* Choose coordinates z of the rows x with I(w) = 1, so that qᵢ = ‖zᵢ‖². In the ball the score of row i changes by
+at most tᵢ = √qᵢ d ≤ t. The first three derivatives of c are at most c, so c, c′, c″ change by (exp(tᵢ) − 1)cᵢ ≤ δ√qᵢcᵢ
+at most, I by δm₃ and q by the factor 1/(1 − δm₃). Along u with ‖u‖ = 1,
 
     −∇²ℓ*[u, u] = Σ s c (z·u)² − ½ Σ s c″ (z·u)² q + ½ ‖K‖²_F,      K = I^(−½) (Σ s c′ (z·u) zzᵗ) I^(−½).
 
-c″ = c(1 − 6c) ≤ c gives the first bound: exp(−t)(1 − κexp(t)/2). For the second, the three terms fall by at most
-1 − exp(−t), κ(exp(2t) − 1)/2 and 2κ(1 − exp(−t)): by Cauchy and Schwarz Σ s c |z·u| |zᵗSz| ≤ √κ ‖S‖_F, so ‖K‖_F ≤ √κ
-at w and K, up to the factors of I, changes by (exp(t) − 1)√κ. So −∇²ℓ* ⪰ c in the ball. On its sphere the outward slope
-is at most λ − ct/√κ < 0: the maximum over the ball is inside, stationary, and unique by strict concavity; its distance
-h has ch² ≤ λh, and the gain is at most λh − ch²/2. ∎
+c″ = c(1 − 6c) ≤ c gives the first bound: exp(−t)(1 − κexp(t)/2). For the second, the first term falls by at most δm₃,
+the second by the fraction. By Cauchy and Schwarz Σ s c |z·u| |zᵗSz| ≤ √m₄ ‖S‖_F for symmetric S, and √q times as much
+m₄: ‖K‖_F ≤ √m₄ at w, and Σ s c′ (z·u) zzᵗ changes by at most δm₄, so that the third term falls by δ(m₃m₄ + m₄^(3/2)).
+So −∇²ℓ* ⪰ c in the ball. On its sphere the outward slope is at most λ − cd < 0: the maximum over the ball is inside,
+stationary, and unique by strict concavity; its distance h has ch² ≤ λh, and the gain is at most λh − ch²/2. ∎
 
 **Rounding.** For any triangular float matrix T let z = Tᵗx and ω ≥ ‖TᵗIT − 1‖ < 1. Then qᵢ lies in ‖zᵢ‖²/(1 ± ω),
 λ ≤ ‖Tᵗ∇ℓ*‖/(1 − ω)^½, and log det I differs from −2 Σ log |T_kk| by at most pω/(1 − ω). With |ηᵢ − η̂ᵢ| ≤ εᵢ, each of c,
@@ -291,12 +292,13 @@ def _part_sums(terms: RowTerms, signs: Floats, weights: Floats, count: int) -> S
 
 
 class ThirdSums(NamedTuple):
-    """Σ s c″ ‖z‖² zzᵗ (p, p) and Σ s c′ z⊗z⊗z (p, p²), and bounds on their errors."""
+    """Σ s c″ ‖z‖² zzᵗ (p, p) and Σ s c′ z⊗z⊗z (p, p²), bounds on their errors, and on Σ s c ‖z‖ᵏ for k = 3, 4, 5."""
 
     fourth: Floats
     third: Floats
     fourth_error: float
     third_error: float
+    moments: Floats
 
 
 def _third_sums(block: Block, _: Floats, weights: Floats, coordinates: Coordinates, count: int) -> ThirdSums:
@@ -326,6 +328,7 @@ def _third_part(terms: RowTerms, weights: Floats, count: int) -> ThirdSums:
         (z * (weights * skew)[:, np.newaxis]).T @ squares,
         float(upward @ fourth),
         float(upward @ third),
+        np.array([upward @ ((curvature + terms.curvature_error) * longest**k) for k in (3, 4, 5)]),
     )
 
 
@@ -365,7 +368,9 @@ def bound(design: Design, signs: Floats, weights: Floats | None, coef: Floats, *
     if local_maximum and not concavity > 0.5:
         require_work("products of third derivatives", float(len(signs)) * width**3, MAX_PRODUCTS)
         thirds = ThirdSums(*design.fold(_third_sums, coordinates, len(signs), rows=rows, combine=add_each))
-        concavity = max(concavity, _concavity(gradient, kappa, _least_curvature(thirds, omega, sums.largest)))
+        moments = OUTWARD * thirds.moments / np.sqrt(1.0 - omega) ** (3, 4, 5)
+        curvature = _least_curvature(thirds, omega, sums.largest)
+        concavity = max(concavity, _concavity(gradient, kappa, curvature, moments))
     penalised, uncertainty = _value(sums, coordinates, omega)
     if not concavity > 0.0:
         return Bounds(penalised, uncertainty, math.inf, np.full(width, math.inf))
@@ -373,14 +378,19 @@ def bound(design: Design, signs: Floats, weights: Floats | None, coef: Floats, *
     return Bounds(penalised, uncertainty, OUTWARD * gradient**2 / (2.0 * concavity), OUTWARD * radii + TINY)
 
 
-def _concavity(gradient: float, kappa: float, curvature: float | None = None) -> float:
-    """Return the largest c of the theorem with some t; from μ if it is given, 0 if the theorem does not apply."""
+def _concavity(gradient: float, kappa: float, curvature: float | None = None, moments: Floats | None = None) -> float:
+    """Return the largest c of the theorem with some d; from μ and the moments if given, 0 if it does not apply."""
     t = 0.5 ** np.arange(1.0, 1.0 + HALVINGS)
-    if curvature is None:
+    radius = t / (OUTWARD * math.sqrt(kappa))
+    if curvature is None or moments is None:
         concavity = np.exp(-t) / OUTWARD - OUTWARD * kappa / 2.0
     else:
-        concavity = curvature + OUTWARD * (np.expm1(-t) * (1.0 + 2.0 * kappa) - kappa * np.expm1(2.0 * t) / 2.0)
-    applies = OUTWARD * gradient * math.sqrt(kappa) < concavity * t
+        third, fourth, fifth = moments
+        delta = OUTWARD * radius * np.exp(t)
+        rest = np.maximum(1.0 - OUTWARD * delta * third, TINY)
+        loss = third + third * fourth + fourth * math.sqrt(fourth) + (third * fourth + fifth) / (2.0 * rest)
+        concavity = curvature - OUTWARD * delta * loss
+    applies = OUTWARD * gradient < concavity * radius
     return float(concavity[applies].max(initial=0.0))
 
 

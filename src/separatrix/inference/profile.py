@@ -298,8 +298,9 @@ class FirthLogLikelihood(LogLikelihood):
             return None
         return LikelihoodExpansion(point.penalised, point.gradient, point.information)
 
-    def largest_score(self, change: Floats) -> float:
-        return float(np.abs(self.problem.design.gather(_scores, self._parts, change)).max())
+    def largest_change(self, coef: Floats, change: Floats) -> float:
+        scores, changes = self.problem.design.gather(_scores, self._parts, np.column_stack([coef, change])).T
+        return float((np.abs(changes) / np.maximum(np.abs(scores), 1.0)).max())
 
 
 def _refuse_dependent(triangle: Floats, problem: Problem) -> None:
