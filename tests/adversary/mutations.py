@@ -355,7 +355,15 @@ class Forger:
     def _weaker(self, group: dict[str, Any]) -> bool:
         """Weaken an asserted number."""
         statement = group["statement"]
-        weaker = {"upper": 1.25, "lower": 0.75, "radius": 1.0, "bound": 1.25, "dual": 0.75, "primal": 1.25}
+        weaker = {
+            "upper": 1.25,
+            "lower": 0.75,
+            "radius": 1.0,
+            "bound": 1.25,
+            "dual": 0.75,
+            "primal": 1.25,
+            "excess": 1.25,
+        }
         names = [name for name in weaker if type(statement.get(name)) is float]
         if "loss" in statement:  # the objective is an equality
             names = ["dual"]

@@ -66,7 +66,7 @@ class UnprovedError(Exception):
     """Nothing can be said about ℓ* at some coefficients; the message has the reason."""
 
 
-class Columns(NamedTuple):
+class ExactColumns(NamedTuple):
     """How the stored columns are centred, and scaled by a power of two, both exactly: (x − centre) / 2^exponent."""
 
     centre: Floats
@@ -89,7 +89,7 @@ class Columns(NamedTuple):
         return np.block([[np.ones((1, 1)), intercept[np.newaxis]], [np.zeros((len(slopes), 1)), slopes]])
 
 
-def exact_columns(design: Design) -> Columns:
+def exact_columns(design: Design) -> ExactColumns:
     """Return centres and scales of the columns, in one pass; a column is centred if x/2 ≤ centre ≤ 2x (Sterbenz)."""
     least, largest = design.fold(_extremes, combine=_wider)
     centre = least / 2.0 + largest / 2.0
@@ -97,12 +97,12 @@ def exact_columns(design: Design) -> Columns:
     exact = (size <= 2.0 * np.minimum(np.abs(least), np.abs(largest))) & (np.sign(least) * np.sign(largest) > 0.0)
     exact &= np.maximum(np.abs(least), np.abs(largest)) <= 2.0 * size
     centre = np.where(exact & design.virtual, centre, 0.0)
-    return Columns(centre, np.frexp(np.maximum(np.abs(least - centre), np.abs(largest - centre)))[1])
+    return ExactColumns(centre, np.frexp(np.maximum(np.abs(least - centre), np.abs(largest - centre)))[1])
 
 
 def _extremes(block: Block) -> tuple[Floats, Floats]:
     width = block.values.shape[1]
-    unscaled, first = Columns(np.zeros(width), np.zeros(width, dtype=np.intp)), int(block.virtual)
+    unscaled, first = ExactColumns(np.zeros(width), np.zeros(width, dtype=np.intp)), int(block.virtual)
     parts = [(rows[:, first:].min(axis=0), rows[:, first:].max(axis=0)) for _, rows in unscaled.parts(block)]
     return np.min([part[0] for part in parts], axis=0), np.max([part[1] for part in parts], axis=0)
 
@@ -114,12 +114,12 @@ def _wider(a: tuple[Floats, Floats], b: tuple[Floats, Floats]) -> tuple[Floats, 
 class Point(NamedTuple):
     """Coefficients of the centred and scaled columns; the intercept is known to within `intercept_error`."""
 
-    columns: Columns
+    columns: ExactColumns
     coef: Floats
     intercept_error: float
 
     @classmethod
-    def of(cls, columns: Columns, coef: Floats, virtual: bool) -> Point:
+    def of(cls, columns: ExactColumns, coef: Floats, virtual: bool) -> Point:
         """Return the coefficients of the user's columns as those of others; the slopes exactly, or UnprovedError."""
         slopes = coef[int(virtual) :]
         scaled = np.ldexp(slopes, columns.exponents)
@@ -150,7 +150,7 @@ def _join_triangles(above: Floats, below: Floats) -> Floats:
     return np.asarray(np.linalg.qr(np.vstack([above, below]), mode="r"))
 
 
-class Coordinates(NamedTuple):
+class InformationCoordinates(NamedTuple):
     """A point, and a matrix T of two triangular factors; `careful` dot products have twice the working precision."""
 
     point: Point
@@ -199,12 +199,12 @@ class RowTerms(NamedTuple):
     curvature_error: Floats  # ρc, also of c′ and c″
 
 
-def find_coordinates(design: Design, rows: tuple[Floats, Floats], point: Point) -> Coordinates:
+def find_coordinates(design: Design, rows: tuple[Floats, Floats], point: Point) -> InformationCoordinates:
     """Return coordinates in which the information is 1 up to rounding; an UnprovedError if it is singular."""
     count, width = design.shape
     first, second = _inverse(point.triangle(design, rows)), np.eye(width)
     careful = count * width**2 <= CAREFUL
-    coordinates = Coordinates(point, first, second, careful)
+    coordinates = InformationCoordinates(point, first, second, careful)
     if not careful:
         return coordinates
     factor, failed = scipy.linalg.lapack.dpotrf(design.fold(_information, coordinates, rows=rows), clean=1)
@@ -220,7 +220,7 @@ def _inverse(triangle: Floats) -> Floats:
     raise UnprovedError("the information is singular, or beyond the range of floats")
 
 
-def _information(block: Block, _: Floats, weights: Floats, coordinates: Coordinates) -> Floats:
+def _information(block: Block, _: Floats, weights: Floats, coordinates: InformationCoordinates) -> Floats:
     total = np.zeros_like(coordinates.first)
     for part, rows in coordinates.point.columns.parts(block):
         terms = coordinates.row_terms(rows)
@@ -245,7 +245,7 @@ class Sums(NamedTuple):
     largest: float
 
 
-def _sums(block: Block, signs: Floats, weights: Floats, coordinates: Coordinates, count: int) -> Sums:
+def _sums(block: Block, signs: Floats, weights: Floats, coordinates: InformationCoordinates, count: int) -> Sums:
     parts = (
         _part_sums(coordinates.row_terms(rows), signs[part], weights[part], count)
         for part, rows in coordinates.point.columns.parts(block)
@@ -301,7 +301,7 @@ class ThirdSums(NamedTuple):
     moments: Floats
 
 
-def _third_sums(block: Block, _: Floats, weights: Floats, coordinates: Coordinates, count: int) -> ThirdSums:
+def _third_sums(block: Block, _: Floats, weights: Floats, coordinates: InformationCoordinates, count: int) -> ThirdSums:
     width = len(coordinates.first)
     parts = (
         _third_part(coordinates.row_terms(rows), weights[part], count)
@@ -423,7 +423,7 @@ def _least_eigenvalue(matrix: Floats) -> float:
     return least / float(1.0 + skew if least > 0.0 else 1.0 - skew) - 4 * UNIT * abs(least)
 
 
-def _value(sums: Sums, coordinates: Coordinates, omega: float) -> tuple[float, float]:
+def _value(sums: Sums, coordinates: InformationCoordinates, omega: float) -> tuple[float, float]:
     """Return a lower bound on ℓ*, and how far above it ℓ* in floats is."""
     diagonal = np.abs(np.concatenate([np.diag(coordinates.first), np.diag(coordinates.second)]))
     logarithms = [*(-np.log(diagonal)).tolist(), *(math.log(2.0) * coordinates.point.columns.exponents).tolist()]
@@ -435,7 +435,7 @@ def _value(sums: Sums, coordinates: Coordinates, omega: float) -> tuple[float, f
     return value - error, error
 
 
-def _row_lengths(coordinates: Coordinates, virtual: bool) -> Floats:
+def _row_lengths(coordinates: InformationCoordinates, virtual: bool) -> Floats:
     """Return ‖Tᵗv‖ (p,), rounded up, for the v by which each coefficient of the user's columns is a combination."""
     combinations = coordinates.point.columns.user_rows(virtual)
     rounding, sizes = gamma(2 * len(combinations) + 4), np.abs(combinations) @ np.abs(coordinates.first)

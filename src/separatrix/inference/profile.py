@@ -28,7 +28,7 @@ import scipy.linalg
 import scipy.special
 
 from separatrix.arrays import EPSILON, Floats
-from separatrix.certificates.bias_reduction import Columns, Point, certify, exact_columns
+from separatrix.certificates.bias_reduction import ExactColumns, Point, certify, exact_columns
 from separatrix.certificates.data import data_of
 from separatrix.design.base import Block, add_each
 from separatrix.errors import DataError, OptionError, SeparationError, counted
@@ -240,7 +240,7 @@ class FirthLogLikelihood(LogLikelihood):
     exact = False
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> ExactColumns:
         """The centre and the scale of the columns."""
         return exact_columns(self.problem.design)
 
@@ -282,7 +282,7 @@ class FirthLogLikelihood(LogLikelihood):
         return FirthPoint(-loss, self._log_volume + log_root - loss, gradient + leverage, information, root)
 
     @property
-    def _parts(self) -> tuple[Columns, Floats]:
+    def _parts(self) -> tuple[ExactColumns, Floats]:
         return self.columns, self.basis
 
     @cached_property
@@ -318,13 +318,13 @@ def _refuse_dependent(triangle: Floats, problem: Problem) -> None:
         )
 
 
-def _rows(block: Block, parts: tuple[Columns, Floats]) -> Iterator[tuple[slice, Floats]]:
+def _rows(block: Block, parts: tuple[ExactColumns, Floats]) -> Iterator[tuple[slice, Floats]]:
     """Yield the rows of a block in the coordinates of v, in parts."""
     columns, basis = parts
     return ((part, rows @ basis) for part, rows in columns.parts(block))
 
 
-def _scores(block: Block, parts: tuple[Columns, Floats], coef: Floats) -> Floats:
+def _scores(block: Block, parts: tuple[ExactColumns, Floats], coef: Floats) -> Floats:
     return np.concatenate([rows @ coef for _, rows in _rows(block, parts)])
 
 
