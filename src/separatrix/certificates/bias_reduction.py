@@ -59,6 +59,7 @@ MAX_COLUMNS = 3000
 MAX_PRODUCTS = 10**10  # of the third derivatives: rows times the cube of the columns
 ELEMENTS_AT_ONCE = 2**18  # of a dense part of a block
 CAREFUL = 2**20  # rows times the square of the columns, up to which dot products are compensated
+MAX_EXPONENT = 1000  # of a power of two that is a float, and its inverse
 HALVINGS = 60  # of the radius t, from ½
 
 
@@ -75,10 +76,10 @@ class ExactColumns(NamedTuple):
     def parts(self, block: Block, columns: int = 1) -> Iterator[tuple[slice, Floats]]:
         """Yield the rows of a block, the intercept included, in dense parts of a few rows."""
         count = block.stop - block.start
-        step = max(1, ELEMENTS_AT_ONCE // max(len(self.centre), columns))
+        step, factors = max(1, ELEMENTS_AT_ONCE // max(len(self.centre), columns)), np.ldexp(1.0, -self.exponents)
         for start in range(0, count, step):
             rows = slice(start, min(start + step, count))
-            yield rows, with_ones(np.ldexp(block.dense_stored(rows) - self.centre, -self.exponents), block.virtual)
+            yield rows, with_ones((block.dense_stored(rows) - self.centre) * factors, block.virtual)
 
     def user_rows(self, virtual: bool) -> Floats:
         """Return the coefficients of the user's columns as combinations of those of these columns, exactly: (p, p)."""
@@ -97,7 +98,8 @@ def exact_columns(design: Design) -> ExactColumns:
     exact = (size <= 2.0 * np.minimum(np.abs(least), np.abs(largest))) & (np.sign(least) * np.sign(largest) > 0.0)
     exact &= np.maximum(np.abs(least), np.abs(largest)) <= 2.0 * size
     centre = np.where(exact & design.virtual, centre, 0.0)
-    return ExactColumns(centre, np.frexp(np.maximum(np.abs(least - centre), np.abs(largest - centre)))[1])
+    exponents = np.frexp(np.maximum(np.abs(least - centre), np.abs(largest - centre)))[1]
+    return ExactColumns(centre, np.clip(exponents, -MAX_EXPONENT, MAX_EXPONENT))
 
 
 def _extremes(block: Block) -> tuple[Floats, Floats]:
@@ -411,6 +413,8 @@ def _least_curvature(sums: ThirdSums, omega: float, largest: float) -> float:
 
 def _least_eigenvalue(matrix: Floats) -> float:
     """Return a lower bound on the eigenvalues of a symmetric matrix M of floats: VᵗMV and VᵗV are near diagonal."""
+    if not np.isfinite(matrix).all():
+        return -math.inf
     _, vectors = scipy.linalg.eigh(matrix)
     width, size = len(matrix), float(np.linalg.norm(vectors))
     rotated, overlaps = vectors.T @ matrix @ vectors, vectors.T @ vectors - np.eye(len(matrix))
@@ -517,7 +521,8 @@ def certify(
 ) -> BiasReductionCertificate:
     """Return the certificate of a fit, with its numbers rounded outward."""
     try:
-        proved = _bound_within_limits(design, signs, weights, coef)
+        with np.errstate(all="ignore"):  # comparisons with NaN fail
+            proved = _bound_within_limits(design, signs, weights, coef)
     except (UnprovedError, BeyondLimitsError):
         return BiasReductionCertificate(data=data, penalised=None, excess=None, radii=None, coef=coef)
     penalised = proved.penalised - 3.0 * proved.uncertainty  # on another machine, rounding may lose this much
