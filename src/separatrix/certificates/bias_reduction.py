@@ -178,8 +178,8 @@ class InformationCoordinates(NamedTuple):
         score_error = score_error + OUTWARD * self.point.intercept_error
         norm, error = _row_norms(z), OUTWARD * _row_norms(z_error)
         longest = OUTWARD * (norm * (1.0 + gamma(z.shape[1] + 4)) + error) + TINY
-        curvature = sigmoid_slope(eta)
-        curvature_error = OUTWARD * curvature * (np.expm1(score_error) + 128 * UNIT * np.exp(score_error)) + TINY
+        curvature, growth = sigmoid_slope(eta), np.exp(score_error)
+        curvature_error = OUTWARD * (curvature * (np.expm1(score_error) + 128 * UNIT * growth) + TINY * growth)
         return RowTerms(z, z_error, norm, error, longest, eta, score_error, curvature, curvature_error)
 
 

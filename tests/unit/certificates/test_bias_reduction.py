@@ -151,6 +151,18 @@ def test_forged_numbers_are_refused() -> None:
     assert replace(certificate, excess=1e-3, radii=certificate.radii + 1.0).verdict == "stopped"
 
 
+def test_scores_that_are_not_known_prove_nothing() -> None:
+    """The scores 746 ± 700 have slopes that are 0 in floats and need not be."""
+    X = np.array([[1.0, 1.0], [1.0, 1.0 - 2.0**-52], [2.0, 1.0]])
+    columns = exact_columns(make_design(X, intercept=False))
+    point = bias_reduction.Point(columns, np.array([746.0, 0.0]), 700.0)
+    terms = bias_reduction.InformationCoordinates(point, np.eye(2), np.eye(2), False).row_terms(np.eye(2))
+    assert terms.curvature[0] == 0.0
+    assert terms.curvature_error[0] > 0.25
+    with pytest.raises(UnprovedError):
+        bound(make_design(X, intercept=False), np.array([1.0, -1.0, 1.0]), None, np.array([1e20, -1e20]))
+
+
 def test_a_saddle_or_a_far_point_has_no_proof_of_a_maximum() -> None:
     X, y = rows()
     certificate = fitted(make_problem(X, y))
