@@ -15,7 +15,7 @@ Cost: one pass if the columns are far from dependent, otherwise up to five.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -86,14 +86,21 @@ class SquaresBound:
 
 
 def squares_bound(
-    problem: Problem, coef: Floats, columns: Indices | None = None, *, wanted: float = 0.0, slack: float = 1.0
+    problem: Problem,
+    coef: Floats,
+    columns: Indices | None = None,
+    *,
+    enough: Callable[[SquaresBound], bool] = bool,
+    slack: float = 1.0,
 ) -> SquaresBound | None:
     """Return the bounds over some columns (None: all); None if these are not proved to be linearly independent."""
     if columns is not None and not len(columns):
         value = squares_value(problem, coef, slack=slack)
         return replace(value, excess=0.0, relative_excess=0.0, radii=np.zeros(len(coef)))
     scaled = _Scaled.of(problem, coef)
-    bound = curvature_bound(scaled.problem, scaled.coef, columns=columns, wanted=wanted, slack=slack)
+    bound = curvature_bound(
+        scaled.problem, scaled.coef, columns=columns, enough=lambda found: enough(scaled.squares(found)), slack=slack
+    )
     return None if bound is None else scaled.squares(bound)
 
 
@@ -226,10 +233,7 @@ class LeastSquaresCertificate(Certificate):
             return squares_value(problem, self.coef)
         require_work("coefficients of a Hessian", len(self.coef), MAX_WIDTH)
         columns = self.dependence.varying(len(self.coef))
-        bound = squares_bound(problem, self.coef, columns, wanted=self.relative_excess)
-        if bound is None or bound.implies(self):
-            return bound
-        return squares_bound(problem, self.coef, columns)
+        return squares_bound(problem, self.coef, columns, enough=lambda bound: bound.implies(self))
 
     def certified(self) -> CertifiedCoef:
         return self.certified_coef(self.coef)

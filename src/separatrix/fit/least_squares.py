@@ -283,6 +283,10 @@ def least_squares_result(
     )
 
 
+def _is_certified(bound: SquaresBound) -> bool:
+    return bound.relative_excess <= CERTIFIED
+
+
 def _certified_bound(problem: Problem, fit: LeastSquaresFit) -> tuple[SquaresBound, Dependence]:
     """Return bounds for the coefficients, and the dependent columns that they leave out."""
     if fit.bound is not None:
@@ -292,9 +296,9 @@ def _certified_bound(problem: Problem, fit: LeastSquaresFit) -> tuple[SquaresBou
     if _weighted_rows(problem) < design.shape[1] and value.relative_excess <= OPTIMAL_GAP / 2.0:
         return value, INDEPENDENT  # every row is fitted: nothing can be better
     if fit.aliased:
-        dependence = Dependence(**exact_relations(design, problem.weights, fit.aliases)._asdict())
+        dependence = exact_relations(design, problem.weights, fit.aliases)
     columns = dependence.varying(design.shape[1])
-    bound = squares_bound(problem, fit.coef, columns, wanted=CERTIFIED, slack=STATED_SLACK)
+    bound = squares_bound(problem, fit.coef, columns, enough=_is_certified, slack=STATED_SLACK)
     return (value, INDEPENDENT) if bound is None else (bound, dependence)
 
 
