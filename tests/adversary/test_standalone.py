@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from campaign import standalone_status
+from campaign import outcome, standalone_status
 from honest import Case, case, cases
 from mutations import Mutation, rendered
 
 import oracles
+import separatrix as sx
 from oracles import mp
 from separatrix.certificates import base, standalone
 from separatrix.certificates.standalone import Interval
@@ -146,6 +147,20 @@ def test_false_numbers_are_refused(name: str, change: Any, tmp_path: Path) -> No
     change(document)
     assert document != honest.certificate
     assert status(document, honest, tmp_path) == 1
+
+
+def test_the_slopes_of_an_l1_penalty_count_in_a_softmax(tmp_path: Path) -> None:
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.random.default_rng(1).integers(0, 3, 40)
+    document = json.loads(sx.LogisticRegression(strength=0.05).fit(X, y).certificate_.to_json())
+    coef = np.array(document["witness"]["coef"])
+    document["statement"].update(strength=0.1, l1_ratio=0.5)  # the ridge is the same, and the L1 part is left out
+    value = oracles.value_at("softmax", X, y, coef.T.tolist(), True, l1=0.05, l2=0.05)
+    least = oracles.minimum("softmax", X, y, True, l1=0.05, l2=0.05).value
+    assert value - least > 0.01
+    document["statement"].update(primal=float(value) * (1 + 1e-9), gap=1e-9, relative_gap=1e-9)
+    forged = Mutation("", json.dumps(rendered(document)), X, y, None)
+    assert outcome(forged)[0] == "not proved"
+    assert standalone_status(forged, tmp_path) == 1
 
 
 def test_a_larger_problem_names_its_limit(tmp_path: Path) -> None:
