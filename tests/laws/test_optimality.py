@@ -112,7 +112,14 @@ def test_certificates_travel_as_json(fitted):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"primal": 0.1}, {"gap": 0.0}, {"strength": 0.02}, {"coef": np.array([0.0, 1.0, 0.0, 0.0])}, {"relative_gap": 0.0}, {"radii": np.zeros(4)}],
+    [
+        {"primal": 0.1},
+        {"gap": 0.0},
+        {"strength": 0.02},
+        {"coef": np.array([0.0, 1.0, 0.0, 0.0])},
+        {"relative_gap": 0.0},
+        {"radii": np.zeros(4)},
+    ],
 )
 def test_tampered_certificates_are_refused(fitted, changes):
     rows, labels, model = fitted

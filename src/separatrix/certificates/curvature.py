@@ -31,8 +31,8 @@ Columns far from 0 are centred. Columns may be left out: the bound is then over 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
 
@@ -42,12 +42,11 @@ import scipy.linalg
 from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Check
 from separatrix.certificates.data import Whole
-from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, enclose_loss, gamma, outward
+from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, enclose_loss, gamma, outward, value_rounding
 from separatrix.certificates.rays import Relation, broken_relation
 from separatrix.codec import Items
 from separatrix.design.base import Block, Design, block_hessian
 from separatrix.design.moments import Moments, ResidualSums, triangle
-from separatrix.errors import counted
 from separatrix.losses.base import Loss
 from separatrix.numerics import column_norms, compensated_dots, two_product, two_sum
 from separatrix.problem import Problem, shift_intercept
@@ -56,7 +55,7 @@ MAX_WIDTH = 3000  # coefficients: beyond, the Hessian is not formed
 CAREFUL = 2**22  # products of a pass up to which dot products are compensated
 THRESHOLDS = (2.0**-6, 2.0**-20)  # values of τ that are tried
 STATED_SLACK = 3.0  # times the rounding errors: what fits state, so that another machine proves it too
-MOST_NAMES = 10  # held columns that a claim names
+MOST_NAMES = 10  # aliased or held columns that a claim names
 CURVED = ("logistic", "softmax", "squared", "squared hinge")
 
 
@@ -119,6 +118,15 @@ class GapBound:
         """The gap relative to the larger of the objective and `scale`, rounded up."""
         return OUTWARD * self.gap / self.floor if self.gap else 0.0
 
+    def or_better(self, other: GapBound | None) -> GapBound:
+        """Return the better of two bounds, with the smaller radius of each coefficient."""
+        if other is None:
+            return self
+        better = other if other.gap < self.gap else self
+        if self.radii is None or other.radii is None:
+            return better
+        return replace(better, radii=np.minimum(self.radii, other.radii))
+
     @property
     def stated(self) -> dict[str, Any]:
         """The numbers as fits state them."""
@@ -144,21 +152,39 @@ class Dependence:
         """Return the columns that are neither aliased nor held."""
         return np.setdiff1d(np.arange(count), (*self.aliased, *self.held))
 
+    def ray_relations(self, count: int, outputs: int) -> tuple[Relation, ...]:
+        """Return the relations as vectors over the scores of several outputs, class by class; they vanish on rays."""
+        return tuple(
+            {output * count + j: value for j, value in {column: Fraction(-1), **relation}.items()}
+            for output in range(outputs)
+            for column, relation in zip(self.aliased, self.relations, strict=True)
+        )
+
 
 INDEPENDENT = Dependence()
 
 
+def held_clause(certificate: Any) -> str:
+    """Return which columns a claim is about, if some are held; else an empty text."""
+    return f" over the other columns, with {_listed(certificate, certificate.held)} held" if certificate.held else ""
+
+
 def dependence_clause(certificate: Any) -> str:
     """Return what a claim says of aliased and held columns."""
-    names, held, aliased = certificate.data.names, certificate.held, len(certificate.aliased)
-    if held:
-        more = f" and {len(held) - MOST_NAMES:,} more" if len(held) > MOST_NAMES else ""
-        listed = ", ".join(repr(names[column]) for column in held[:MOST_NAMES]) + more
-        return f" over the columns other than {listed}, which depend on them up to rounding and are held"
-    if aliased:
-        combined = "is a combination" if aliased == 1 else "are combinations"
-        return f", which other coefficients reach too, as {counted(aliased, 'column')} {combined} of others"
+    if certificate.held:
+        verb = "is" if len(certificate.held) == 1 else "are"
+        return f"{held_clause(certificate)}, which {verb} collinear with them to rounding"
+    if certificate.aliased:
+        combined = "is a combination" if len(certificate.aliased) == 1 else "are combinations"
+        aliased = _listed(certificate, certificate.aliased)
+        return f", which other coefficients reach too: {aliased} {combined} of other columns"
     return "" if certificate.radii is None else ", which no other coefficients reach"
+
+
+def _listed(certificate: Any, columns: Sequence[int]) -> str:
+    """Return the names of columns, at most some of them."""
+    names = ", ".join(repr(certificate.data.names[column]) for column in columns[:MOST_NAMES])
+    return names if len(columns) <= MOST_NAMES else f"{names} and {len(columns) - MOST_NAMES:,} more"
 
 
 def require_dependence(dependence: Dependence, count: int) -> None:
@@ -169,8 +195,8 @@ def require_dependence(dependence: Dependence, count: int) -> None:
     if len(dependence.relations) != len(dependence.aliased):
         raise ValueError(f"{len(dependence.relations)} relations are given for {len(dependence.aliased)} columns")
     for relation in dependence.relations:
-        if any(column in dependence.aliased or not 0 <= column < count for column in relation):
-            raise ValueError("a relation is not one of columns that are not aliased")
+        if any(column in dependent or not 0 <= column < count for column in relation):
+            raise ValueError("a relation has columns that are themselves aliased or held")
 
 
 def relation_check(design: Design, dependence: Dependence) -> Check | None:
@@ -188,7 +214,8 @@ def relation_check(design: Design, dependence: Dependence) -> Check | None:
 class _Point(NamedTuple):
     """Where the sums of a pass are taken, and in which coordinates; None: those of the columns.
 
-    `error` is that of all scores. `careful` means dot products in twice the working precision.
+    `error` is that of all scores. `careful` means dot products in twice the working precision, `jumps` that the
+    penalty or bounds have slopes that jump.
     """
 
     coef: Floats
@@ -199,6 +226,7 @@ class _Point(NamedTuple):
     coordinates: Floats | None = None
     careful: bool = False
     threshold: float = 0.0
+    jumps: bool = False
 
 
 class _Sums(NamedTuple):
@@ -221,6 +249,7 @@ class _Sums(NamedTuple):
     relative_error: float
     largest: Floats
     largest_entries: Floats
+    column_gradient: Floats
 
 
 _LARGEST = ("relative_error", "largest", "largest_entries")
@@ -242,23 +271,27 @@ def curvature_bound(
     *,
     columns: Indices | None = None,
     conditions: Conditions = PLAIN,
-    wanted: float = 0.0,
+    enough: Callable[[GapBound], bool] = bool,
     slack: float = 1.0,
 ) -> GapBound | None:
-    """Return the bound over some columns (None: all), the first whose relative gap is at most `wanted`, or the best.
+    """Return the bound over some columns (None: all) that is enough, or the best; None if nothing is proved.
 
-    None if nothing is proved. `slack` multiplies the rounding errors.
+    `slack` multiplies the rounding errors.
     """
     if problem.loss.name not in CURVED or not width(problem, coef) <= MAX_WIDTH or not conditions.allows(coef):
         return None
     best: GapBound | None = None
     for attempt in _attempts(problem, coef, columns, conditions, slack):
         bound = attempt.bound()
-        if bound is not None and (best is None or bound.gap < best.gap):
-            best = bound
-        if best is not None and best.relative_gap <= wanted:
+        best = bound if best is None else best.or_better(bound)
+        if best is not None and enough(best):
             break
     return best
+
+
+def is_within(bound: GapBound, gap: float) -> bool:
+    """Tell whether a relative gap is at most some number."""
+    return bound.relative_gap <= gap
 
 
 def moment_bound(
@@ -292,6 +325,7 @@ def moment_bound(
         relative_error=0.0,
         largest=lengths,
         largest_entries=lengths,
+        column_gradient=np.zeros(0),
     )
     point = _Point(moved, problem.loss, problem.weights is not None, False, error)
     with np.errstate(all="ignore"):
@@ -306,13 +340,13 @@ def loss_bound(problem: Problem, coef: Floats, *, slack: float = 1.0) -> GapBoun
         sums = problem.design.fold(
             _sums, point._replace(coordinates=np.zeros((p, 0))), rows=problem.rows, combine=join_sums
         )
-    value, error = _value(_Sums(*sums), problem.total_weight)
+    value, error = _value(_Sums(*sums), problem.total_weight, coef.size // len(coef))
     return trivial_bound(problem, value, slack * error + TINY)
 
 
-def _value(sums: _Sums, total: float) -> tuple[float, float]:
+def _value(sums: _Sums, total: float, scores: int) -> tuple[float, float]:
     """Return the mean loss, and a bound on its error."""
-    error = sums.value_error + (gamma(sums.depth + 8.0) + 32 * UNIT) * sums.value
+    error = sums.value_error + (gamma(sums.depth + 8.0) + value_rounding(scores)) * sums.value
     return sums.value / total, OUTWARD * error / total
 
 
@@ -331,12 +365,11 @@ def _attempts(problem: Problem, coef: Floats, columns: Indices | None, condition
     moved, error = centred_coef(coef, centre)
     thresholds = THRESHOLDS if problem.loss.name == "squared hinge" else (0.0,)
     point = _Point(moved, problem.loss, problem.weights is not None, conditions.offset is not None, error)
+    point = point._replace(jumps=coef.ndim == 1 and (conditions.bounded or problem.penalty.absolute > 0.0))
     for threshold in thresholds:
         own = point._replace(threshold=threshold)
         if len(used) == len(all_columns):
             yield _Attempt(centred, own, conditions, slack, centre)
-        if conditions.bounded or problem.penalty.absolute:
-            continue  # slopes that jump are taken in the columns as they are
         to_rows = orthogonal_coordinates(centred, used)
         if to_rows is None:
             continue
@@ -432,7 +465,7 @@ class _Attempt:
         if factors is None:
             return None
         gap = 0.5 * decrement * decrement * factors[0] * OUTWARD + TINY + self._gauge_gap(penalty)
-        loss, loss_error = _value(sums, total)
+        loss, loss_error = _value(sums, total, outputs)
         objective = loss + penalty.value
         objective_error = self.slack * (loss_error + gamma(penalty.terms) * penalty.value + TINY)
         reach = decrement * factors[1] / sigma * OUTWARD
@@ -460,23 +493,24 @@ class _Attempt:
         rounding = sums.slope_errors + by_column * (sums.total_error + sums.total_size)
         rounding = (rounding + gamma(sums.depth + 8.0) * sums.slope_sizes) / total
         rounding = self.slack * OUTWARD * (rounding + penalty.gradient_error.reshape(gradient.shape)) + TINY
-        if self.point.coordinates is None:
-            gradient = self._with_jumping_slopes(gradient)
+        if self.point.jumps:
+            jumping, to_rows = self._jumping_slopes(sums.column_gradient / total), self.point.coordinates
+            if to_rows is None:
+                return gradient + jumping, rounding
+            rounding += self.slack * gamma(len(jumping) + 4.0) * (np.abs(jumping) @ np.abs(to_rows))
+            gradient = gradient + jumping @ to_rows
         return gradient.reshape(-1), rounding.reshape(-1)
 
-    def _with_jumping_slopes(self, gradient: Floats) -> Floats:
-        """Return the gradient with the slope of an L1 penalty or a bound that is nearest to minus it."""
-        coef, absolute = self.point.coef, penalties(self.problem, self.conditions)[0]
-        if coef.ndim == 2 or not (absolute.any() or self.conditions.bounded):
-            return gradient
-        zero = coef == 0.0
-        low = np.where(zero, -absolute, absolute * np.sign(coef))
-        high = np.where(zero, absolute, absolute * np.sign(coef))
+    def _jumping_slopes(self, gradient: Floats) -> Floats:
+        """Return the slopes of an L1 penalty or of bounds that are nearest to minus the gradient of the rest."""
+        coef, (absolute, quadratic) = self.point.coef, penalties(self.problem, self.conditions)
+        low, high = absolute * np.sign(coef), absolute * np.sign(coef)
+        low, high = np.where(coef == 0.0, -absolute, low), np.where(coef == 0.0, absolute, high)
         if self.conditions.lower is not None:
             low = np.where(coef == self.conditions.lower, -np.inf, low)
         if self.conditions.upper is not None:
             high = np.where(coef == self.conditions.upper, np.inf, high)
-        return np.asarray(gradient + np.clip(-gradient, low, high))
+        return np.asarray(np.clip(-gradient - quadratic * coef, low, high))
 
     def _factors(self, decrement: float, radius: float) -> tuple[float, float] | None:
         """Return the factors of ½λ² in the gap, and of λ in the distance; None if the step is too long to tell."""
@@ -602,6 +636,7 @@ def _sums(block: Block, *arguments: Any) -> _Sums:
         relative_error=relative,
         largest=_largest(sizes),
         largest_entries=_largest(absolute),
+        column_gradient=block.rmatvec(slope) if point.jumps else np.zeros(0),
     )
 
 

@@ -16,13 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import Bools, Floats, Indices
+from separatrix.certificates.curvature import INDEPENDENT, Dependence
 from separatrix.certificates.exact import exact_sign_rows, exact_solution
+from separatrix.certificates.rays import Relation
 from separatrix.design.base import Block, Design
 from separatrix.design.moments import dense_parts
 from separatrix.design.rank import Aliases, column_exponents, dependent_columns
@@ -34,27 +36,17 @@ FEW = 100  # rows on which a solution is tried first: one that only rounding sug
 LONGEST = 14_000  # bits of a share: 4,200 digits
 ENTRIES_AT_ONCE = 2**17  # of the rows on which relations are checked
 
-Relation = dict[int, Fraction]  # column → share
 
-
-class Collinearity(NamedTuple):
-    """The aliased columns, the exact relation of each, and the columns held: dependent to rounding, without one."""
-
-    aliased: tuple[int, ...] = ()
-    relations: tuple[Relation, ...] = ()
-    held: tuple[int, ...] = ()
-
-
-def find_collinearity(design: Design, weights: Floats | None) -> Collinearity:
+def find_collinearity(design: Design, weights: Floats | None) -> Dependence:
     """Return the dependent columns of a design on the rows of positive weight; one pass if there are none."""
     return exact_relations(design, weights, dependent_columns(design, weights))
 
 
-def exact_relations(design: Design, weights: Floats | None, aliases: Aliases) -> Collinearity:
+def exact_relations(design: Design, weights: Floats | None, aliases: Aliases) -> Dependence:
     """Return an exact relation for each dependent column that has one; the others are held."""
     columns = aliases.aliased.tolist()
     if not columns:
-        return Collinearity()
+        return INDEPENDENT
     simple = [{j: simplest_near(share) for j, share in relation.items()} for relation in aliases.relations()]
     found = dict(_exact(design, weights, columns, simple))
     rest = [column for column in columns if column not in found]
@@ -63,7 +55,7 @@ def exact_relations(design: Design, weights: Floats | None, aliases: Aliases) ->
         found |= dict(_exact(design, weights, list(solved), list(solved.values())))
     aliased = tuple(column for column in columns if column in found)
     held = tuple(column for column in columns if column not in found)
-    return Collinearity(aliased, tuple(found[column] for column in aliased), held)
+    return Dependence(aliased, tuple(found[column] for column in aliased), held)
 
 
 def _exact(

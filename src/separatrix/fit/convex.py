@@ -15,16 +15,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.curvature import STATED_SLACK, GapBound
-from separatrix.certificates.dual import gap_bound, value_bound
-from separatrix.certificates.optimality import OptimalityCertificate
+from separatrix.certificates.curvature import INDEPENDENT, MAX_WIDTH, STATED_SLACK, Dependence, GapBound
+from separatrix.certificates.dual import value_bound
+from separatrix.certificates.optimality import OptimalityCertificate, bound_within
 from separatrix.design.build import row_radius
 from separatrix.errors import NeedsError, counted
+from separatrix.fit.collinearity import find_collinearity
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.problem import Problem, shift_intercept
@@ -96,7 +98,7 @@ class ConvexOptions(NamedTuple):
 
 @dataclass(frozen=True)
 class ConvexFit:
-    """A finished fit, its certified bound, and the reason for its solver."""
+    """A finished fit, its certified bound over the columns that vary, and the reason for its solver."""
 
     coef: Floats
     walk: Run
@@ -104,6 +106,7 @@ class ConvexFit:
     reason: str
     walked: Problem
     centre: Floats = field(default_factory=lambda: np.zeros(0))
+    dependence: Dependence = INDEPENDENT
 
     @property
     def dual(self) -> Floats | None:
@@ -211,7 +214,7 @@ class _Fit:
             end = replace(end, status=Status.OPTIMAL)
         if previous is not None:
             end = replace(end, passes=previous.passes + end.passes, seconds=previous.seconds + end.seconds)
-        return ConvexFit(end.coef, end, bound, reason, self.problem)
+        return ConvexFit(end.coef, end, bound, reason, self.problem, dependence=confirm.dependence)
 
     def _rules(self, solver: Solver, most_passes: float) -> tuple[Rule, ...]:
         """Return the stopping rules; a goal that is not the gap needs a descent at a rate."""
@@ -248,6 +251,7 @@ class _GapCheck:
     tol: float
     checked_excess: float = math.inf
     bounds: dict[int, GapBound] = field(default_factory=dict)
+    dependence: Dependence = INDEPENDENT
 
     def __call__(self, step: Step) -> bool:
         """Tell whether the gap at a step is within the tolerance."""
@@ -265,9 +269,26 @@ class _GapCheck:
             if isinstance(point, Run) and point.status is Status.SEPARATED:
                 bound = value_bound(self.problem, coef, slack=STATED_SLACK)
             else:
-                bound = gap_bound(self.problem, coef, dual, wanted=self.tol, slack=STATED_SLACK)
+                bound = self._bound(coef, dual)
             self.bounds[id(point.coef)] = bound
         return self.bounds[id(point.coef)]
+
+    def _bound(self, coef: Floats, dual: Floats | None) -> GapBound:
+        """Return the bound over all columns or, if that is not within the tolerance, over those not dependent."""
+        best = bound_within(self.problem, coef, dual, wanted=self.tol, slack=STATED_SLACK)
+        assert best is not None
+        self.dependence = INDEPENDENT
+        if best.relative_gap > self.tol and self.problem.loss.has_curvature and not self.problem.penalty.strength:
+            dependence = self._collinearity
+            within = bound_within(self.problem, coef, None, dependence, wanted=self.tol, slack=STATED_SLACK)
+            if dependence != INDEPENDENT and within is not None:
+                best, self.dependence = within, dependence
+        return best
+
+    @cached_property
+    def _collinearity(self) -> Dependence:
+        design = self.problem.design
+        return find_collinearity(design, self.problem.weights) if design.shape[1] <= MAX_WIDTH else INDEPENDENT
 
 
 def linear_result(
@@ -285,7 +306,7 @@ def linear_result(
         objective=fit.bound.objective,
         passes=fit.walk.passes,
         seconds=fit.walk.seconds,
-        certificate=OptimalityCertificate.of(problem, coef, fit.bound, fit.dual),
+        certificate=OptimalityCertificate.of(problem, coef, fit.bound, fit.dual, fit.dependence),
         trace=fit.walk.trace(),
         facts={"gap": fit.bound.gap, "relative_gap": fit.bound.relative_gap, "rows": design.shape[0]},
         provenance={"names": list(design.names), "solver": fit.reason, **problem.penalty.options, **(provenance or {})},

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,11 +35,13 @@ import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import Bools, Floats, Indices
+from separatrix.certificates.curvature import Dependence
 from separatrix.certificates.data import checked_weights
-from separatrix.certificates.rays import Rays
+from separatrix.certificates.rays import Rays, Relation
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import one_blas_thread
 from separatrix.design.build import make_design
+from separatrix.design.rank import dependent_columns
 from separatrix.errors import DataError
 from separatrix.fit.labels import find_classes
 from separatrix.inference.basis import TINY, count_passes
@@ -271,18 +274,37 @@ class MaximumLikelihood:
         return invert_information(information[np.ix_(self.independent, self.independent)])
 
 
-def find_mle(problem: Problem, existence: SeparabilityCertificate, coef: Floats) -> MaximumLikelihood | None:
+def held_relations(
+    problem: Problem, dependence: Dependence, existence: SeparabilityCertificate
+) -> tuple[Relation, ...]:
+    """Return the relations to rounding of columns that a fit holds, over the scores of all classes but the first.
+
+    Exact relations come with them, unless the proof of existence has these.
+    """
+    p, classes = problem.design.shape[1], len(existence.classes)
+    aliases = dependent_columns(problem.design, problem.weights)
+    shares = dict(zip(aliases.aliased.tolist(), aliases.relations(), strict=True))
+    columns = [column for column in dependence.held if column in shares]
+    rounded = tuple({j: Fraction(share) for j, share in shares[column].items()} for column in columns)
+    held = Dependence(tuple(columns), rounded).ray_relations(p, classes - 1)
+    return held if existence.proof is not None else (*dependence.ray_relations(p, classes - 1), *held)
+
+
+def find_mle(
+    problem: Problem, existence: SeparabilityCertificate, coef: Floats, collinear: Sequence[Relation] = ()
+) -> MaximumLikelihood | None:
     """Return the maximum of the likelihood, or its limit under quasi-separation, starting from a fit's coefficients.
 
-    None if the classes are completely separated, or if that is undecided.
+    `collinear` are relations to rounding of columns that are held. None if the classes are completely separated, or if
+    that is undecided and no columns are held.
     """
-    if existence.proof is None or existence.verdict == "undecided":
+    if not collinear and (existence.proof is None or existence.verdict == "undecided"):
         return None
     centred, centre = problem.centred()
     log_likelihood = _log_likelihood(centred, problem, existence)
     p = problem.design.shape[1]
     start = np.concatenate([shift_intercept(part, centre, 1.0) for part in coef.reshape(-1, p)])
-    columns = independent_columns(existence.proof.relations, len(coef), p, centre)
+    columns = independent_columns((*existence.relations, *collinear), len(coef), p, centre)
     basis = None if len(columns) == len(coef) else np.eye(len(coef))[:, columns]
     maximum = maximise(log_likelihood, start, basis, MLE_TOLERANCE)
     count_passes(problem, centred.design)

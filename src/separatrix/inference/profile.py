@@ -168,7 +168,7 @@ def likelihood_intervals(fit: LikelihoodFit, level: float) -> tuple[Interval, ..
     """Return the profile-likelihood intervals of the coefficients of two classes; NaN if a variance is unknown."""
     if fit.weighting:
         raise OptionError(not_frequencies(fit.weighting, robust=False))
-    if fit.existence.verdict == "undecided":
+    if fit.existence.verdict == "undecided" and not fit.has_maximum:
         raise SeparationError(Refusal.MAXIMUM_NOT_SHOWN())
     return tuple(_likelihood_interval(fit, contrast, level) for contrast in fit.contrasts)
 
@@ -177,6 +177,8 @@ def _likelihood_interval(fit: LikelihoodFit, contrast: Contrast, level: float) -
     mle = fit.mle
     if fit.estimability.is_flat(contrast):
         return flat_interval(contrast.name)
+    if contrast.find_relation(fit.collinear) is not None:
+        return Interval(contrast.name, *[math.nan] * 6)
     if mle is None or fit.estimability.reason(contrast):
         profile, centre = _profile_from_zero(fit)
         row = contrast_row(contrast.entries, fit.problem.design.shape[1], len(fit.coef), centre)

@@ -54,7 +54,8 @@ FAULTS = {
         (("data", "columns"), ["a", "a"], r"data.columns\[1\] is \"a\"; an entry that is not there before is needed"),
     ],
     "likelihood": [
-        (("witness", "existence"), None, r"witness.existence is null; an object is needed"),
+        (("witness", "existence"), None, r"the file: nothing proves that the likelihood has a maximum"),
+        (("witness", "existence"), 1, r"witness.existence is 1; an object is needed"),
         (("witness", "optimality", "statement", "primal"), "x", r"witness.optimality.statement.primal is \"x\""),
     ],
     "dual point": [
