@@ -325,7 +325,9 @@ class Forger:
             other = int(self.rng.integers(n))
             X[[i, other]] = X[[other, i]]
         elif way == "type":
-            X, y = self.pick([(X.astype(np.float32), y), (X, y.astype(str)), (X, y.astype(object)), (X[:, :1], y)])
+            with np.errstate(over="ignore"):
+                single = X.astype(np.float32)
+            X, y = self.pick([(single, y), (X, y.astype(str)), (X, y.astype(object)), (X[:, :1], y)])
         elif way == "sign":
             X = -X
         else:
@@ -353,16 +355,18 @@ class Forger:
         return True
 
     def _weaker(self, group: dict[str, Any]) -> bool:
-        """Weaken an asserted number."""
+        """Weaken an asserted number, or all radii."""
         statement = group["statement"]
-        weaker = {"upper": 1.25, "lower": 0.75, "radius": 1.0, "bound": 1.25, "dual": 0.75, "primal": 1.25}
+        weaker = dict.fromkeys(
+            ("upper", "bound", "primal", "gap", "relative_gap", "rss", "excess", "relative_excess"), 1.25
+        )
+        weaker |= {"lower": 0.75, "dual": 0.75, "radius": 1.0}
         names = [name for name in weaker if type(statement.get(name)) is float]
-        if "loss" in statement:  # the objective is an equality
-            names = ["dual"]
+        names += ["radii"] if statement.get("radii") else []
         if not names:
             return False
         name = self.pick(names)
-        statement[name] *= weaker[name]
+        statement[name] = _widened(statement[name]) if name == "radii" else statement[name] * weaker[name]
         return True
 
     def _reordered(self, group: dict[str, Any]) -> bool:
@@ -426,7 +430,12 @@ def _bodies(document: dict[str, Any]) -> list[dict[str, Any]]:
         for group in outer
         if "existence" in group["witness"]
     ]
-    return [body for bodies in nested for body in bodies] or list(outer)
+    return [body for bodies in nested for body in bodies if body is not None] or list(outer)
+
+
+def _widened(radii: list[Any]) -> list[Any]:
+    """Return radii times 1.25."""
+    return [_widened(each) if isinstance(each, list) else 1.25 * each for each in radii]
 
 
 def _times(values: list[Any], factor: Fraction) -> list[str]:

@@ -40,7 +40,7 @@ from separatrix.certificates.curvature import (
     penalties,
     trivial_bound,
 )
-from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma
+from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma, value_rounding
 from separatrix.design.base import Block
 from separatrix.losses.base import Loss
 from separatrix.numerics import (
@@ -204,7 +204,7 @@ class _DualGap:
         loss = float(scores.sum())
         if bound is not None:
             loss = float(np.sqrt(mean_squares) @ scores) * OUTWARD + 0.5 * bound * float(scores @ scores)
-        rounding = gamma(depth + 8.0) + gamma(self.coef.size + 8.0) + 32 * UNIT
+        rounding = gamma(depth + 8.0) + gamma(self.coef.size + 8.0) + value_rounding(len(by_class))
         return self.slack * OUTWARD * (loss + rounding * abs(objective)) + TINY
 
     def _newton_bound(self, objective: float, error: float, best: GapBound, wanted: float) -> GapBound:

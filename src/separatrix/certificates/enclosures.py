@@ -76,6 +76,11 @@ class LossTerms(NamedTuple):
     relative_error: float = 0.0
 
 
+def value_rounding(scores: int) -> float:
+    """Return a bound on the relative error of a loss in floats: more for several scores, whose differences round."""
+    return 32 * UNIT if scores == 1 else (1024 + 4 * scores) * UNIT
+
+
 def enclose_loss(loss: Loss, eta: Floats, error: Floats, y: Any, threshold: float = 0.0) -> LossTerms:
     """Return the terms of a loss at scores with bounds on their errors, one bound per row.
 

@@ -55,7 +55,7 @@ MAX_STEPS = 200
 ROUNDING = 1e-11  # relative to |ℓ|: a smaller gain is below rounding error
 FLATTER = 0.9  # required reduction of the slope by a step whose gain is below rounding error
 MEMORY = 10  # secant pairs of L-BFGS
-LARGEST_CHANGE = 5.0  # of a score in one step, if the information is not exact
+LARGEST_CHANGE = 5.0  # of a score in one step, relative to scores above 1, if the information is not exact
 HALVINGS = 30
 SINGULAR = 1e-12  # smallest pivot or eigenvalue of the scaled information: below it too few digits are left
 NULL_SHARE = 1e-10  # share of a contrast in the null directions above which its variance is unknown
@@ -130,7 +130,8 @@ def _line_search(
 ) -> tuple[float, LikelihoodExpansion] | None:
     """Return the first step length of 1, ½, ¼, … that raises ℓ; if the gain is below rounding, that flattens it."""
     below_rounding = gain <= ROUNDING * abs(current.loglik)
-    length = 1.0 if log_likelihood.exact else LARGEST_CHANGE / max(log_likelihood.largest_score(change), LARGEST_CHANGE)
+    largest = LARGEST_CHANGE if log_likelihood.exact else log_likelihood.largest_change(coef, change)
+    length = LARGEST_CHANGE / max(largest, LARGEST_CHANGE)
     for _ in range(1 if below_rounding else HALVINGS):
         trial = log_likelihood.expand(coef + length * change)
         if trial is not None:
@@ -165,9 +166,10 @@ class LogLikelihood:
         gradient, hessian = expansion.gradient.ravel()[self._free], expansion.hessian[np.ix_(self._free, self._free)]
         return LikelihoodExpansion(-total * expansion.value, -total * gradient, total * hessian)
 
-    def largest_score(self, change: Floats) -> float:
-        """Return the largest change of a score caused by a change of the coefficients."""
-        return float(np.abs(self.problem.design.matvec(self.shaped(change))).max())
+    def largest_change(self, coef: Floats, change: Floats) -> float:
+        """Return the largest change of a score caused by a change of the coefficients, relative to scores above 1."""
+        scores, changes = (np.abs(self.problem.design.matvec(self.shaped(each))) for each in (coef, change))
+        return float((changes / np.maximum(scores, 1.0)).max())
 
     def shaped(self, coef: Floats) -> Floats:
         """Return flat coefficients in the shape of the loss: (p,), or (p, K) with a first column of 0."""

@@ -127,13 +127,15 @@ def _optimal(certificate: OptimalityCertificate) -> Answer:
 
 @_answers.register
 def _(certificate: LeastSquaresCertificate) -> tuple[Answer, Answer, Answer]:
-    collinear = counted(len(certificate.aliased), "column")
+    collinear = f"{counted(len(certificate.aliased), 'column')} collinear with others"
+    reason = collinear if certificate.aliased else "more coefficients than rows"
     answers: dict[bool | None, Answer] = {
         True: ("yes", "the design matrix has full column rank"),
-        False: ("no", f"{collinear} collinear with others: other coefficients fit equally well"),
+        False: ("no", f"{reason}: other coefficients fit equally well"),
         None: ("not known", "full column rank of the design matrix was not proved"),
     }
-    optimal: Answer = "yes" if certificate.verdict == "optimal" else "no", certificate.claim
+    words: dict[str, Word] = {"optimal": "yes", "optimal within": "partly"}
+    optimal: Answer = words.get(certificate.verdict, "no"), certificate.claim
     return ("yes", "a sum of squares always has a minimum"), answers[certificate.unique], optimal
 
 

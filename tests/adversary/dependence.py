@@ -1,0 +1,316 @@
+"""Random designs with dependent columns: which fits are certified, and whether any statement of theirs is false.
+
+The dependence δ of a design is what rounding errors of the columns are multiplied by: two columns x and x + z/δ, chains
+and sums of such columns, powers of a variable of small spread, offsets of 2^k and columns that are nearly constant. The
+columns are scaled by powers of ten. The labels follow the independent parts, so that the optimum needs all of them;
+some are separable, quasi-separable, or nearly so.
+
+Each design is fitted through the public interface. Its certificate is written, read, verified and judged by the
+oracles. Then coefficients are moved along the direction that the data determine least, where every gradient is small,
+and are stated to be optimal: no such forgery may be proved.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import judge
+import numpy as np
+from campaign import outcome, printed
+from mutations import Mutation, rendered
+from sklearn.base import clone
+
+import separatrix as sx
+from separatrix.errors import SeparatrixError
+
+DEPENDENCES = (1.0, 1e3, *(10.0**k for k in range(5, 15)))
+WANTED = 1e-8  # the relative gap that a fit is certified at
+LEAST_SHARE = 0.99  # of the fits with a minimum, up to a dependence of 1e9, that are to be certified
+SHAPES = ("pair", "chain", "sum", "powers", "offset", "offset and pair", "constant")
+MODELS = {
+    "logistic": 0.30,
+    "logistic, ridge": 0.17,
+    "logistic, l1": 0.10,
+    "softmax": 0.13,
+    "softmax, ridge": 0.05,
+    "least squares": 0.10,
+    "squared, ridge": 0.07,
+    "squared hinge": 0.08,
+}
+LABELS = {"noisy": 0.7, "nearly separable": 0.1, "separable": 0.1, "quasi": 0.1}
+FARTHEST = 150  # of the power of ten of an entry: beyond, products overflow
+LARGE = 0.05  # share of designs with up to 300 rows and 8 columns
+
+
+class Design(NamedTuple):
+    """Data and an estimator for them; `name` says how they were made."""
+
+    name: str
+    dependence: float
+    estimator: Any
+    X: Any
+    y: Any
+    weights: Any
+
+
+class Judged(NamedTuple):
+    """What became of a design: the words of its certificate, true and stated gaps, and what is false."""
+
+    design: Design
+    verdict: str
+    proved: bool
+    attained: bool
+    stated: float
+    true: float
+    faults: tuple[str, ...]
+
+    @property
+    def certified(self) -> bool:
+        """Whether it is proved to be within 1e-8 of the minimum."""
+        return self.proved and self.verdict == "optimal" and self.stated <= WANTED
+
+
+class Maker:
+    """Designs drawn by a seeded generator."""
+
+    def __init__(self, seed: int, *, small: bool = False) -> None:
+        self.rng, self.small = np.random.default_rng(seed), small
+
+    def design(self, dependence: float) -> Design:
+        """Return a design of some dependence."""
+        rng = self.rng
+        model, shape, labels = self._choice(MODELS), str(rng.choice(SHAPES)), self._choice(LABELS)
+        n, p = self._size()
+        parts = rng.normal(size=(n, p))
+        if labels == "quasi":
+            parts[:, -1] = rng.random(n) < 0.4
+        X, parts = self._columns(shape, dependence, parts)
+        y = self._target(model, labels, parts)
+        weights = self._weights(n)
+        scales, divided = self._scales(model, X)
+        X = X * scales
+        estimator = self._estimator(model, bool(rng.random() < 0.75), divided)
+        words = (model, shape, labels, "weights" * (weights is not None), "scaled" * bool((scales != 1.0).any()))
+        return Design(", ".join(filter(None, words)), dependence, estimator, X, y, weights)
+
+    def _choice(self, shares: dict[str, float]) -> str:
+        return str(self.rng.choice(list(shares), p=list(shares.values())))
+
+    def _size(self) -> tuple[int, int]:
+        rng = self.rng
+        if self.small:
+            return int(rng.integers(25, 31)), 2
+        if rng.random() < LARGE:
+            return int(rng.integers(100, 301)), int(rng.integers(5, 9))
+        return int(rng.integers(25, 61)), int(rng.integers(2, 5))
+
+    def _columns(self, shape: str, dependence: float, parts: Any) -> tuple[Any, Any]:
+        """Return columns of some dependence, and the independent parts that they are made of."""
+        X, p, power = parts.copy(), parts.shape[1], 2.0 ** round(math.log2(dependence))
+        if shape == "pair":
+            X[:, 1] = X[:, 0] + parts[:, 1] / dependence
+        elif shape == "chain":
+            for j in range(1, p):
+                X[:, j] = X[:, j - 1] + parts[:, j] / dependence
+        elif shape == "sum":
+            X[:, -1] = parts[:, :-1].sum(axis=1) + parts[:, -1] / dependence
+        elif shape == "powers":
+            u = self.rng.uniform(-1.0, 1.0, len(X))
+            t = 1.0 + u * dependence ** (-1.0 / p)
+            X = np.column_stack([t ** (j + 1) for j in range(p)])
+            parts = np.column_stack([np.sqrt(2 * j + 3) * np.polynomial.Legendre.basis(j + 1)(u) for j in range(p)])
+        elif shape == "offset":
+            X[:, : int(self.rng.integers(1, p + 1))] += power
+        elif shape == "offset and pair":
+            offset = min(2.0**20, power)
+            X[:, 0] += offset
+            X[:, 1] = X[:, 0] + parts[:, 1] * (offset / dependence)
+        else:
+            X[:, 0] = 10.0 ** self.rng.integers(-3, 4) * (1.0 + parts[:, 0] / dependence)
+        return X, parts
+
+    def _target(self, model: str, labels: str, parts: Any) -> Any:
+        """Return numbers, or labels that follow the parts."""
+        rng, (n, p) = self.rng, parts.shape
+        noise = {"noisy": 1.0, "nearly separable": 0.05, "separable": 0.0, "quasi": 1.0}[labels]
+        if model in {"least squares", "squared, ridge"}:
+            return parts @ rng.normal(size=p) + 10.0 ** rng.uniform(-1.0, 0.0) * rng.normal(size=n)
+        if model.startswith("softmax"):
+            scores = parts @ rng.normal(size=(p, 3)) + noise * rng.gumbel(size=(n, 3))
+            y = scores.argmax(axis=1)
+            y[:3] = np.arange(3) if noise else y[:3]
+        else:
+            scores = (parts - parts.mean(axis=0)) @ rng.normal(size=p) + noise * rng.logistic(size=n)
+            y = (scores > 0).astype(int)
+            y[:2] = np.arange(2) if noise else y[:2]
+        return np.where(parts[:, -1] == 1.0, 1, y) if labels == "quasi" else y
+
+    def _weights(self, n: int) -> Any:
+        kind, rng = self.rng.random(), self.rng
+        if kind < 0.6:
+            return None
+        if kind < 0.8:
+            return rng.uniform(0.1, 3.0, n)
+        return rng.integers(0, 4, n).astype(float) if kind < 0.95 else 10.0 ** rng.uniform(-3.0, 3.0, n)
+
+    def _scales(self, model: str, X: Any) -> tuple[Any, bool]:
+        """Return a power of ten per column, and whether the fit scales them: a penalty needs columns of one size."""
+        rng, kind, p = self.rng, self.rng.random(), X.shape[1]
+        far = FARTHEST if kind < 0.4 else 6 if kind < 0.6 else 0
+        most = FARTHEST - np.ceil(np.log10(np.abs(X).max(axis=0)))
+        scales = 10.0 ** np.minimum(rng.integers(-far, far + 1, p), most)
+        return scales, bool(far) and model not in {"logistic", "softmax", "least squares"}
+
+    def _estimator(self, model: str, intercept: bool, scaled: bool) -> Any:
+        options: dict[str, Any] = {"fit_intercept": intercept}
+        if model in {"logistic", "softmax"}:
+            return sx.LogisticRegression(**options)
+        if model == "least squares":
+            return sx.LinearRegression(**options)
+        options |= {"tol": WANTED / 10, "scaling": "spread" if scaled else "none"}
+        far = {"logistic, ridge": 26, "softmax, ridge": 8, "squared, ridge": 12}.get(model, 6)
+        options["strength"] = float(10.0 ** self.rng.uniform(-far, -1.0))
+        if model == "squared hinge":
+            return sx.LinearSVM(loss="squared_hinge", **options)
+        kind = sx.LinearRegression if model == "squared, ridge" else sx.LogisticRegression
+        return kind(l1_ratio=float(model.endswith("l1")), **options)
+
+
+def judged(design: Design) -> Judged | None:
+    """Return what the fit of a design states, and what is false of it; None if the data were refused.
+
+    One class only, or all rows of a class of weight 0, are no data for a classifier. An error is a fault too.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return _judged(design, fitted(design, design.X))
+        except SeparatrixError:
+            return None
+        except Exception as error:  # noqa: BLE001  # any other error is a fault
+            return Judged(design, "", False, True, math.inf, math.inf, (f"{type(error).__name__}: {error}",))
+
+
+def fitted(design: Design, X: Any) -> Any:
+    """Return the certificate of a fit with some columns."""
+    given = {} if design.weights is None else {"sample_weight": design.weights}
+    return clone(design.estimator).fit(X, design.y, **given).certificate_
+
+
+def _judged(design: Design, certificate: Any) -> Judged:
+    honest = Mutation(design.name, certificate.to_json(), design.X, design.y, design.weights)
+    document = json.loads(honest.text)
+    said, read = outcome(honest)
+    faults = []
+    if said != "proved":
+        checks = read.verify(design.X, design.y, design.weights).checks if read else ()
+        faults.append(
+            "; ".join([f"its own certificate is {said}", *(str(check) for check in checks if not check.holds)])
+        )
+    faults += filter(None, [judge.fault(document, design.X, design.y, design.weights, printed(read))])
+    rows = judge.matched(document["data"], design.X, design.y, design.weights)
+    faults += _forged(design, document, rows)
+    part = objective_part(document)
+    truth = judge.optimum({**part, "statement": {**part["statement"], "held": []}}, rows)
+    stated = part["statement"]["relative_gap"]
+    true = float(truth.gap / truth.scale)
+    return Judged(design, certificate.verdict, said == "proved", truth.argmin is not None, stated, true, tuple(faults))
+
+
+def objective_part(document: dict[str, Any]) -> dict[str, Any]:
+    """Return statement and witness of the objective of a certificate, those of least squares with a squared loss."""
+    if document["kind"] == "likelihood":
+        return dict(document["witness"]["optimality"])
+    if document["kind"] == "least-squares":
+        return judge.as_objective(document)
+    return document
+
+
+def _forged(design: Design, document: dict[str, Any], rows: judge.Rows) -> Iterator[str]:
+    """Yield what is false and proved of a false optimum, whose gradient is 0 but for one entry of about 1/δ."""
+    forgery = copy.deepcopy(document)
+    part = forgery["witness"]["optimality"] if document["kind"] == "likelihood" else forgery
+    part["witness"]["coef"] = false_optimum(design, objective_part(forgery), rows)
+    value = judge.optimum(objective_part(forgery), rows).value
+    statement = part["statement"]
+    size = rows.total_weight * 2 if "rss" in statement else 1.0
+    names = ("rss", "excess", "relative_excess") if "rss" in statement else ("primal", "gap", "relative_gap")
+    numbers = (float(value * size) * (1 + 1e-12), float(value * size) * WANTED, WANTED)
+    statement.update(zip(names, numbers, strict=True), radii=None)
+    mutation = Mutation(design.name, json.dumps(rendered(forgery)), design.X, design.y, design.weights)
+    said, read = outcome(mutation)
+    if said == "proved":
+        fault = judge.fault(json.loads(mutation.text), design.X, design.y, design.weights, printed(read))
+        if fault:
+            yield f"a forged optimum is proved: {fault}"
+
+
+def false_optimum(design: Design, part: dict[str, Any], rows: judge.Rows) -> Any:
+    """Return the coefficients of a fit without one column: that of the direction which the data determine least."""
+    sizes = np.abs(rows.X).max(axis=0)
+    direction = np.linalg.svd(rows.X / np.where(sizes > 0.0, sizes, 1.0))[2][-1]
+    column = int(np.abs(direction).argmax())
+    certificate = fitted(design, np.delete(design.X, column, axis=1))
+    coef = objective_part(json.loads(certificate.to_json()))["witness"]["coef"]
+    return [*coef[: column + rows.intercept], np.zeros_like(coef[0]).tolist(), *coef[column + rows.intercept :]]
+
+
+def run(seed: int, count: int, *, small: bool = False, dependences: tuple[float, ...] = DEPENDENCES) -> list[Judged]:
+    """Return what became of some designs of each dependence."""
+    maker = Maker(seed, small=small)
+    found = []
+    for dependence in dependences:
+        made = 0
+        while made < count:
+            result = judged(maker.design(dependence))
+            if result is not None:
+                found.append(result)
+                made += 1
+    return found
+
+
+def certified_share(results: list[Judged], most: float = 1e9) -> float:
+    """Return the share of fits with a minimum, of at most some dependence, that are certified at 1e-8."""
+    with_minimum = [each for each in results if each.attained and each.design.dependence <= most]
+    return sum(each.certified for each in with_minimum) / len(with_minimum)
+
+
+HEADER = (
+    "dependence",
+    "fits",
+    "without a minimum",
+    "true gap ≤ 1e-8",
+    "certified at 1e-8",
+    "“optimal”",
+    "“optimal within”",
+    "false statements",
+    "largest true / stated gap",
+)
+
+
+def table(results: list[Judged]) -> list[str]:
+    """Return the lines of a table: counts by dependence."""
+    groups: dict[float, list[Judged]] = {}
+    for each in results:
+        groups.setdefault(each.design.dependence, []).append(each)
+    lines = [_line(f"{dependence:.0e}", groups[dependence]) for dependence in sorted(groups)]
+    return [f"| {' | '.join(HEADER)} |", "|---" * len(HEADER) + "|", *lines, _line("all", results)]
+
+
+def _line(name: str, results: list[Judged]) -> str:
+    ratios = [each.true / each.stated for each in results if each.proved and each.stated > 0.0 and each.attained]
+    cells = (
+        len(results),
+        sum(not each.attained for each in results),
+        sum(each.attained and each.true <= WANTED for each in results),
+        sum(each.certified for each in results),
+        sum(each.proved and each.verdict == "optimal" for each in results),
+        sum(each.proved and each.verdict == "optimal within" for each in results),
+        sum(len(each.faults) for each in results),
+    )
+    return f"| {name} | " + " | ".join(f"{cell:,}" for cell in cells) + f" | {max(ratios, default=0.0):.3g} |"
