@@ -21,7 +21,7 @@ mp = mpmath.MPContext()  # its own precision, whatever the rest of the process s
 mp.dps = 110
 MOST_STEPS = 5000
 FEW_STEPS = 60  # of a guess of signs, whose objective may have no minimum
-FARTHEST = 10  # that a step changes a score: farther, the second derivatives say nothing
+FARTHEST = 10  # that a step changes a score at first: farther, the second derivatives say nothing
 LEAST_EXPONENT = -100_000
 MOST_SIGNS = 20  # patterns of signs that are tried from a guess
 SMOOTHING = mp.mpf("1e-60")  # relative to the value: the last μ of a smoothed L1 penalty
@@ -275,15 +275,29 @@ def _newton(smooth: Smooth, theta: list[Any], mu: Any, enough: Any, most: int = 
         decrement = -mp.fsum(g * d for g, d in zip(gradient, step, strict=True))
         if decrement <= max(enough, abs(value) * precise):
             return [w + s for w, s in zip(theta, step, strict=True)]
-        farthest = max((abs(mp.fsum(m)) for row in smooth.rows for m in row.products(step)), default=mp.mpf(0))
-        length = min(mp.mpf(1), FARTHEST / farthest) if farthest else mp.mpf(1)
-        while True:
-            trial = [w + length * s for w, s in zip(theta, step, strict=True)]
-            reached = smooth.value(trial, mu)
-            if reached <= value - length * decrement / 4:
-                break
-            length /= 2
-            if length < 1e-60:
-                raise ArithmeticError("the line search of Newton's method failed")
-        theta, value = trial, reached
+        theta, value = _line_search(smooth, theta, step, decrement, value, mu)
     raise ArithmeticError(f"Newton's method took more than {most} steps")
+
+
+def _line_search(smooth: Smooth, theta: list[Any], step: list[Any], decrement: Any, value: Any, mu: Any) -> Any:
+    """Return a point along a Newton step and its value; the step is shortened, then lengthened while that is better."""
+
+    def trial(length: Any) -> tuple[list[Any], Any]:
+        point = [w + length * s for w, s in zip(theta, step, strict=True)]
+        return point, smooth.value(point, mu)
+
+    farthest = max((abs(mp.fsum(m)) for row in smooth.rows for m in row.products(step)), default=mp.mpf(0))
+    length = min(mp.mpf(1), FARTHEST / farthest) if farthest else mp.mpf(1)
+    best = trial(length)
+    while not best[1] <= value - length * decrement / 4:
+        length /= 2
+        if length < 1e-60:
+            raise ArithmeticError("the line search of Newton's method failed")
+        best = trial(length)
+    while length < 1:
+        length = min(2 * length, mp.mpf(1))
+        longer = trial(length)
+        if not longer[1] < best[1]:
+            break
+        best = longer
+    return best
