@@ -25,7 +25,7 @@ from separatrix.design.base import Block, Design, Expansion, block_hessian
 from separatrix.design.build import row_radius
 from separatrix.errors import NeedsError
 from separatrix.losses.base import Loss
-from separatrix.numerics import compensated_dots, entropy_complement, entropy_term, two_sum
+from separatrix.numerics import compensated_dots, compensated_sums, entropy_complement, entropy_term, two_sum
 from separatrix.penalties import NoPenalty, Penalty
 
 NEGLIGIBLE = 1e-8  # of the loss of a constant score: a smaller objective counts as 0
@@ -61,7 +61,9 @@ class Problem:
     @cached_property
     def total_weight(self) -> float:
         """The sum of the row weights."""
-        return float(self.design.shape[0] if self.weights is None else self.weights.sum())
+        if self.weights is None:
+            return float(self.design.shape[0])
+        return float(sum(compensated_sums(self.weights, np.zeros(len(self.weights)))))
 
     @cached_property
     def shares(self) -> Floats:

@@ -547,12 +547,21 @@ def _generative(part: dict[str, Any], rows: Rows) -> str:
 
 
 def _bias_reduction(part: dict[str, Any], rows: Rows) -> str:
-    statement = part["statement"]
-    point = oracles.firth_point(rows.X, rows.signs, part["witness"]["coef"], rows.intercept, rows.weights)
-    if abs(point.penalised - statement["penalised"]) > 2 * TOLERANCE * (1 + abs(point.penalised)):
+    statement, coef = part["statement"], part["witness"]["coef"]
+    if statement["penalised"] is None:
+        return ""
+    point = oracles.firth_point(rows.X, rows.signs, coef, rows.intercept, rows.weights)
+    if point.penalised < statement["penalised"]:
         return f"the logarithm is {float(point.penalised):.17g}"
-    if point.distance > 2.01 * statement["distance"] + TOLERANCE**2 * (1 + abs(point.penalised)):
-        return f"the distance is {float(point.distance):.3g}"
+    if statement["excess"] is None:
+        return ""
+    key = ("firth", tuple(coef), *rows.key)
+    top = _once(key, lambda: oracles.firth(rows.X, rows.signs, rows.intercept, rows.weights, start=coef))
+    if not top.concave or top.penalised - point.penalised > statement["excess"]:
+        return f"the local maximum is {float(top.penalised - point.penalised):.3g} higher"
+    for own, true, radius in zip(coef, top.coef, statement["radii"], strict=True):
+        if abs(true - real(Fraction(own))) > radius:
+            return f"a coefficient of the local maximum is {float(true):.17g}"
     return ""
 
 

@@ -274,6 +274,12 @@ FIELDS: dict[str, tuple[str, Forged]] = {
         also(put("data", "labels", value=[]), put("data", "task", value="numbers"), put("data", "counts", value=[9])),
     ),
     "a generative sign": ("generative", lambda d: d["witness"]["coef"][0].__setitem__(0, -d["witness"]["coef"][0][0])),
+    "a generative weight altered beyond its error": (
+        "generative, several",
+        lambda d: d["witness"]["coef"][1].__setitem__(1, d["witness"]["coef"][1][1] * (1.0 + 1e-6)),
+    ),
+    "a generative intercept of other priors": ("generative", put("statement", "priors", value=[0.25, 0.75])),
+    "generative priors that do not count": ("generative, priors", put("statement", "priors", value=None)),
     "quasi, of separable rows": ("separability, separable", vacuous_proof),
     "quasi, of separable rows of a likelihood": (
         "logistic, separated",
@@ -471,6 +477,24 @@ def test_a_residual_that_rounds_to_0_is_not_0() -> None:
         document["statement"].update(rss=rss, excess=1.0, relative_excess=1e30, radii=None)
         assert bool(judge.fault(document, rows, y)) == (said != "proved")
         assert outcome(Mutation("residual", json.dumps(rendered(document)), rows, y, None))[0] == said
+
+
+@pytest.mark.parametrize("column", [np.full(10, 0.1), np.where(OVERLAP == "yes", 0.1, 0.7), np.full(10, 2.0**32)])
+@pytest.mark.parametrize("weight", [0.0, 1.0, -1e8, 1e300])
+def test_a_generative_class_without_variance_proves_no_weight(column: Any, weight: float, tmp_path: Path) -> None:
+    forge = put("witness", "coef", 0, 1, value=weight)
+    refused(of("generative", forge, X=np.column_stack([X[:, 0], column])), tmp_path)
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**-10])
+def test_a_generative_variance_in_the_last_place_does_not_hide_a_weight(unit: float, tmp_path: Path) -> None:
+    rows = np.column_stack([X[:, 0], 2.0**32 + unit * (np.arange(10) % 3)])
+    document = json.loads(sx.GaussianGenerativeClassifier().fit(rows, OVERLAP).certificate_.to_json())
+    honest = document["witness"]["coef"][0][1]
+    assert outcome(Mutation("honest", json.dumps(document), rows, OVERLAP, None))[0] == "proved"
+    for factor in (-1.0, 0.0, 1.0 + 1e-6, 2.0):
+        document["witness"]["coef"][0][1] = honest * factor
+        refused(Mutation("forged", json.dumps(rendered(document)), rows, OVERLAP, None), tmp_path)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -31,8 +31,8 @@ Columns far from 0 are centred. Columns may be left out: the bound is then over 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
 
@@ -42,20 +42,20 @@ import scipy.linalg
 from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Check
 from separatrix.certificates.data import Whole
-from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, enclose_loss, gamma, outward
+from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, enclose_loss, gamma, outward, value_rounding
 from separatrix.certificates.rays import Relation, broken_relation
 from separatrix.codec import Items
 from separatrix.design.base import Block, Design, block_hessian
-from separatrix.design.moments import triangle
+from separatrix.design.moments import Moments, ResidualSums, triangle
 from separatrix.losses.base import Loss
-from separatrix.numerics import compensated_dots, two_product, two_sum
+from separatrix.numerics import column_norms, compensated_dots, two_product, two_sum
 from separatrix.problem import Problem, shift_intercept
 
 MAX_WIDTH = 3000  # coefficients: beyond, the Hessian is not formed
 CAREFUL = 2**22  # products of a pass up to which dot products are compensated
 THRESHOLDS = (2.0**-6, 2.0**-20)  # values of τ that are tried
 STATED_SLACK = 3.0  # times the rounding errors: what fits state, so that another machine proves it too
-NAMED = 5  # aliased columns that a claim names
+MOST_NAMES = 10  # aliased or held columns that a claim names
 CURVED = ("logistic", "softmax", "squared", "squared hinge")
 
 
@@ -118,6 +118,15 @@ class GapBound:
         """The gap relative to the larger of the objective and `scale`, rounded up."""
         return OUTWARD * self.gap / self.floor if self.gap else 0.0
 
+    def or_better(self, other: GapBound | None) -> GapBound:
+        """Return the better of two bounds, with the smaller radius of each coefficient."""
+        if other is None:
+            return self
+        better = other if other.gap < self.gap else self
+        if self.radii is None or other.radii is None:
+            return better
+        return replace(better, radii=np.minimum(self.radii, other.radii))
+
     @property
     def stated(self) -> dict[str, Any]:
         """The numbers as fits state them."""
@@ -143,24 +152,39 @@ class Dependence:
         """Return the columns that are neither aliased nor held."""
         return np.setdiff1d(np.arange(count), (*self.aliased, *self.held))
 
+    def ray_relations(self, count: int, outputs: int) -> tuple[Relation, ...]:
+        """Return the relations as vectors over the scores of several outputs, class by class; they vanish on rays."""
+        return tuple(
+            {output * count + j: value for j, value in {column: Fraction(-1), **relation}.items()}
+            for output in range(outputs)
+            for column, relation in zip(self.aliased, self.relations, strict=True)
+        )
+
 
 INDEPENDENT = Dependence()
 
 
+def held_clause(certificate: Any) -> str:
+    """Return which columns a claim is about, if some are held; else an empty text."""
+    return f" over the other columns, with {_listed(certificate, certificate.held)} held" if certificate.held else ""
+
+
 def dependence_clause(certificate: Any) -> str:
     """Return what a claim says of aliased and held columns."""
-    names = certificate.data.names
     if certificate.held:
-        held = ", ".join(repr(names[column]) for column in certificate.held)
         verb = "is" if len(certificate.held) == 1 else "are"
-        return f" over the other columns, with {held} held, which {verb} collinear with them to rounding"
+        return f"{held_clause(certificate)}, which {verb} collinear with them to rounding"
     if certificate.aliased:
-        aliased = ", ".join(repr(names[column]) for column in certificate.aliased[:NAMED])
-        more = f" and {len(certificate.aliased) - NAMED:,} more" if len(certificate.aliased) > NAMED else ""
-        one = len(certificate.aliased) == 1
-        combined = "is a combination" if one else "are combinations"
-        return f", which other coefficients reach too: {aliased}{more} {combined} of other columns"
+        combined = "is a combination" if len(certificate.aliased) == 1 else "are combinations"
+        aliased = _listed(certificate, certificate.aliased)
+        return f", which other coefficients reach too: {aliased} {combined} of other columns"
     return "" if certificate.radii is None else ", which no other coefficients reach"
+
+
+def _listed(certificate: Any, columns: Sequence[int]) -> str:
+    """Return the names of columns, at most some of them."""
+    names = ", ".join(repr(certificate.data.names[column]) for column in columns[:MOST_NAMES])
+    return names if len(columns) <= MOST_NAMES else f"{names} and {len(columns) - MOST_NAMES:,} more"
 
 
 def require_dependence(dependence: Dependence, count: int) -> None:
@@ -171,8 +195,8 @@ def require_dependence(dependence: Dependence, count: int) -> None:
     if len(dependence.relations) != len(dependence.aliased):
         raise ValueError(f"{len(dependence.relations)} relations are given for {len(dependence.aliased)} columns")
     for relation in dependence.relations:
-        if any(column in dependence.aliased or not 0 <= column < count for column in relation):
-            raise ValueError("a relation is not one of columns that are not aliased")
+        if any(column in dependent or not 0 <= column < count for column in relation):
+            raise ValueError("a relation has columns that are themselves aliased or held")
 
 
 def relation_check(design: Design, dependence: Dependence) -> Check | None:
@@ -247,23 +271,83 @@ def curvature_bound(
     *,
     columns: Indices | None = None,
     conditions: Conditions = PLAIN,
-    wanted: float = 0.0,
+    enough: Callable[[GapBound], bool] = bool,
     slack: float = 1.0,
 ) -> GapBound | None:
-    """Return the bound over some columns (None: all), the first whose relative gap is at most `wanted`, or the best.
+    """Return the bound over some columns (None: all) that is enough, or the best; None if nothing is proved.
 
-    None if nothing is proved. `slack` multiplies the rounding errors.
+    `slack` multiplies the rounding errors.
     """
     if problem.loss.name not in CURVED or not width(problem, coef) <= MAX_WIDTH or not conditions.allows(coef):
         return None
     best: GapBound | None = None
     for attempt in _attempts(problem, coef, columns, conditions, slack):
         bound = attempt.bound()
-        if bound is not None and (best is None or bound.gap < best.gap):
-            best = bound
-        if best is not None and best.relative_gap <= wanted:
+        best = bound if best is None else best.or_better(bound)
+        if best is not None and enough(best):
             break
     return best
+
+
+def is_within(bound: GapBound, gap: float) -> bool:
+    """Tell whether a relative gap is at most some number."""
+    return bound.relative_gap <= gap
+
+
+def moment_bound(
+    problem: Problem, coef: Floats, sums: Moments, start: Floats, residuals: ResidualSums, *, slack: float = 1.0
+) -> GapBound | None:
+    """Return the plain bound for the squared loss without a pass, from sums over the centred rows.
+
+    `residuals` are the sums at other coefficients of the centred rows, `start`. The sums over rows that a pass would
+    take are bounded by the lengths of the columns and of the residuals (Cauchy–Schwarz), so that it proves no more.
+    """
+    centred, centre = problem.centred()
+    moved, error = centred_coef(coef, centre)
+    total, step, depth = problem.total_weight, moved - start, sums.depth + len(coef)
+    lengths = np.sqrt(np.diag(sums.gram)) * OUTWARD
+    length = OUTWARD * (math.sqrt(residuals.squares) + float(lengths @ np.abs(step)))
+    score_error = gamma(len(coef) + 8.0) * float(lengths @ (np.abs(start) + np.abs(moved))) + 2 * UNIT * length
+    score_error = OUTWARD * (score_error + math.sqrt(total) * error)
+    along = sums.gram @ step
+    value = 0.5 * max(residuals.squares - float(step @ (2.0 * residuals.cross - along)), 0.0)
+    bounded = _Sums(
+        depth=depth,
+        value=value,
+        value_error=(length + score_error) * score_error + gamma(depth + 8.0) * length * length,
+        gradient=along - residuals.cross,
+        slope_errors=lengths * score_error,
+        slope_sizes=2.0 * lengths * length,
+        total_error=np.asarray(math.sqrt(total) * score_error),
+        total_size=np.asarray(math.sqrt(total) * length),
+        hessian=sums.gram,
+        mass=total,
+        relative_error=0.0,
+        largest=lengths,
+        largest_entries=lengths,
+        column_gradient=np.zeros(0),
+    )
+    point = _Point(moved, problem.loss, problem.weights is not None, False, error)
+    with np.errstate(all="ignore"):
+        return _Attempt(centred, point, PLAIN, slack, centre)._bound(bounded)
+
+
+def loss_bound(problem: Problem, coef: Floats, *, slack: float = 1.0) -> GapBound:
+    """Return the mean loss with a bound on its error, which bounds the suboptimality too; one pass."""
+    n, p = problem.design.shape
+    point = _Point(coef, problem.loss, problem.weights is not None, False, careful=n * p <= CAREFUL)
+    with np.errstate(all="ignore"):
+        sums = problem.design.fold(
+            _sums, point._replace(coordinates=np.zeros((p, 0))), rows=problem.rows, combine=join_sums
+        )
+    value, error = _value(_Sums(*sums), problem.total_weight, coef.size // len(coef))
+    return trivial_bound(problem, value, slack * error + TINY)
+
+
+def _value(sums: _Sums, total: float, scores: int) -> tuple[float, float]:
+    """Return the mean loss, and a bound on its error."""
+    error = sums.value_error + (gamma(sums.depth + 8.0) + value_rounding(scores)) * sums.value
+    return sums.value / total, OUTWARD * error / total
 
 
 def width(problem: Problem, coef: Floats) -> int:
@@ -360,7 +444,7 @@ class _Attempt:
         metric = _inverse_root(hessian)
         if metric is None:
             return None
-        lengths = np.linalg.norm(metric, axis=1) * OUTWARD
+        lengths = column_norms(metric.T) * OUTWARD
         errors = self.slack * self._coordinate_errors(sums)
         by_column = np.linalg.norm(lengths.reshape(-1, outputs), axis=1)
         error = float(errors @ by_column) * OUTWARD
@@ -381,8 +465,8 @@ class _Attempt:
         if factors is None:
             return None
         gap = 0.5 * decrement * decrement * factors[0] * OUTWARD + TINY + self._gauge_gap(penalty)
-        objective = sums.value / total + penalty.value
-        loss_error = OUTWARD * (sums.value_error + (gamma(sums.depth + 8.0) + 32 * UNIT) * sums.value) / total
+        loss, loss_error = _value(sums, total, outputs)
+        objective = loss + penalty.value
         objective_error = self.slack * (loss_error + gamma(penalty.terms) * penalty.value + TINY)
         reach = decrement * factors[1] / sigma * OUTWARD
         radii = self._radii(metric, lengths, reach, outputs)
@@ -456,7 +540,8 @@ class _Attempt:
             by_output = metric.reshape(-1, outputs, metric.shape[1])
             product = np.einsum("jk,kom->jom", coordinates, by_output)
             size = np.einsum("jk,ko->jo", np.abs(coordinates), lengths.reshape(-1, outputs))
-            rows = (np.linalg.norm(product, axis=2) + gamma(len(coordinates) + 4.0) * size).reshape(-1) * OUTWARD
+            rows = column_norms(product.reshape(-1, product.shape[2]).T).reshape(size.shape)
+            rows = (rows + gamma(len(coordinates) + 4.0) * size).reshape(-1) * OUTWARD
         radii = OUTWARD * reach * rows.reshape(-1, outputs)
         if len(self.centre):
             radii[0] += OUTWARD * (np.abs(self.centre) @ radii[1:] + self.point.error)
@@ -524,7 +609,10 @@ def _sums(block: Block, *arguments: Any) -> _Sums:
     y, *others, point = arguments
     weights = others[0] if point.weighted else None
     absolute = type(block)(abs(block.values), block.virtual, block.start)
-    eta, error = _scores(block, absolute, point, others[-1] if point.offset else None)
+    offset = others[-1] if point.offset else None
+    if point.careful and point.loss.name == "squared" and offset is None:
+        offset, y = -y, np.zeros(len(y))  # residuals in place of scores, so that they are rounded once
+    eta, error = _scores(block, absolute, point, offset)
     value, slope, slope_error, curvature, relative = enclose_loss(point.loss, eta, error, y, point.threshold)
     rows = block if point.coordinates is None else _in_coordinates(block, point)
     sizes = absolute if point.coordinates is None else Block(np.abs(rows.values), False, block.start)
@@ -577,7 +665,7 @@ def _in_coordinates(block: Block, point: _Point) -> Block:
     """Return the rows of a block in the coordinates."""
     coordinates = point.coordinates
     assert coordinates is not None
-    if not point.careful:
+    if not point.careful or not coordinates.shape[1]:
         return Block(block.matvec(coordinates), False, block.start)
     dense = block.dense()
     values = [high + low for high, low in (compensated_dots(dense, column) for column in coordinates.T)]

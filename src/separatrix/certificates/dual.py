@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,10 +36,11 @@ from separatrix.certificates.curvature import (
     GapBound,
     centred_coef,
     curvature_bound,
+    is_within,
     penalties,
     trivial_bound,
 )
-from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma
+from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma, value_rounding
 from separatrix.design.base import Block
 from separatrix.losses.base import Loss
 from separatrix.numerics import (
@@ -72,7 +74,8 @@ def gap_bound(
     bound = dual.bound(slopes, wanted) if dual.is_usable else None
     if bound is not None and bound.relative_gap <= wanted:
         return bound
-    curved = curvature_bound(problem, coef, conditions=conditions, wanted=wanted, slack=slack)
+    enough = partial(is_within, gap=wanted)
+    curved = curvature_bound(problem, coef, conditions=conditions, enough=enough, slack=slack)
     bounds = [each for each in (bound, curved) if each is not None]
     return min(bounds, key=lambda each: each.gap) if bounds else dual.trivial()
 
@@ -201,7 +204,7 @@ class _DualGap:
         loss = float(scores.sum())
         if bound is not None:
             loss = float(np.sqrt(mean_squares) @ scores) * OUTWARD + 0.5 * bound * float(scores @ scores)
-        rounding = gamma(depth + 8.0) + gamma(self.coef.size + 8.0) + 32 * UNIT
+        rounding = gamma(depth + 8.0) + gamma(self.coef.size + 8.0) + value_rounding(len(by_class))
         return self.slack * OUTWARD * (loss + rounding * abs(objective)) + TINY
 
     def _newton_bound(self, objective: float, error: float, best: GapBound, wanted: float) -> GapBound:
@@ -260,7 +263,7 @@ class _DualGap:
             if self.conditions.bounded
             else self._conjugate_terms(dual[used], error[used], used)
         )
-        return OUTWARD * float(np.sum(terms)) * (1.0 + gamma(dual.size))
+        return float(np.sum(terms)) * (1.0 + gamma(dual.size + 16.0)) + TINY
 
     def _conjugate_terms(self, dual: Floats, error: Floats, used: Bools) -> Floats:
         """Return (|v| + e − a)₊²/2q, infinite where q is 0 and |v| + e is above a."""

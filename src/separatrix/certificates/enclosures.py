@@ -29,6 +29,12 @@ NORMAL_EXPONENT = 700.0  # exp of minus this is far from underflow
 WIDENED = 1.25  # fits state their bounds so much wider, so that another machine proves them too
 STATED_DIGITS = 3
 
+# No part of a proof: they choose words, or what a fit tries to prove.
+NO_MARGIN = 1e-5  # of the longest row: the verdict of a widest margin up to here is "no margin"
+LARGEST_SHIFT = 1e-8  # of the largest diagonal entry: by how much more a kernel matrix is never changed; claims say it
+SHOWN_DIGITS = 1e-5  # relative: a bound on updates this near to (R/γ)² is printed as such
+BOUND_FACTORS = 1.0 + 1e-8, 1.001  # by which a fit raises a bound on updates until it is proved
+
 
 def gamma(k: float) -> float:
     """Return γₖ, a bound on the relative error of k roundings, itself rounded up; infinite for k near 2⁵³ or beyond."""
@@ -68,6 +74,11 @@ class LossTerms(NamedTuple):
     slope_error: Floats
     curvature: Floats
     relative_error: float = 0.0
+
+
+def value_rounding(scores: int) -> float:
+    """Return a bound on the relative error of a loss in floats: more for several scores, whose differences round."""
+    return 32 * UNIT if scores == 1 else (1024 + 4 * scores) * UNIT
 
 
 def enclose_loss(loss: Loss, eta: Floats, error: Floats, y: Any, threshold: float = 0.0) -> LossTerms:

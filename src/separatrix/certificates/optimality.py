@@ -8,7 +8,7 @@ minimiser is not unique. Columns may be held: the statement is then about change
 three.
 
 `LikelihoodCertificate` adds whether the likelihood has a maximum at all: by the curvature, which proves that there is
-exactly one, or by `certificates.separability`.
+exactly one, or by `certificates.separability`. If columns are held, the maximum is that over the other columns.
 
 `KernelOptimalityCertificate` bounds the suboptimality of a support vector machine in the space of a kernel:
 
@@ -28,6 +28,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
@@ -50,6 +51,8 @@ from separatrix.certificates.curvature import (
     GapBound,
     curvature_bound,
     dependence_clause,
+    held_clause,
+    is_within,
     relation_check,
     require_dependence,
     width,
@@ -58,6 +61,7 @@ from separatrix.certificates.data import Data, MatchedRows, data_of, require_wor
 from separatrix.certificates.dual import gap_bound
 from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma, shown_up
 from separatrix.certificates.margin import require_support
+from separatrix.certificates.overlap import CurvatureProof
 from separatrix.certificates.rays import Relation
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.certificates.spaces import KernelSpace, kernel_words
@@ -91,8 +95,8 @@ def bound_within(
     """Return the bound over the columns that are neither aliased nor held; None if those that vary prove nothing."""
     if dependence == INDEPENDENT:
         return gap_bound(problem, coef, dual, wanted=wanted, slack=slack)
-    columns = dependence.varying(problem.design.shape[1])
-    return curvature_bound(problem, coef, columns=columns, wanted=wanted, slack=slack)
+    columns, enough = dependence.varying(problem.design.shape[1]), partial(is_within, gap=wanted)
+    return curvature_bound(problem, coef, columns=columns, enough=enough, slack=slack)
 
 
 @register
@@ -233,7 +237,13 @@ class OptimalityCertificate(Certificate):
         if self.radii is None:
             return bound_within(problem, self.coef, slopes, wanted=self.relative_gap)
         columns = self.dependence.varying(problem.design.shape[1])
-        return curvature_bound(problem, self.coef, columns=columns, wanted=self.relative_gap)
+        return curvature_bound(problem, self.coef, columns=columns, enough=self._is_implied)
+
+    def _is_implied(self, bound: GapBound) -> bool:
+        """Tell whether a bound proves the statement."""
+        within = bound.primal <= self.primal and bound.gap <= self.gap and bound.relative_gap <= self.relative_gap
+        reached = self.radii is None or (bound.radii is not None and bool((bound.radii <= self.radii).all()))
+        return within and reached
 
     def _problem(self, rows: MatchedRows) -> Problem:
         design = rows.finite_design
@@ -254,7 +264,8 @@ class OptimalityCertificate(Certificate):
 class LikelihoodCertificate(Certificate):
     """Whether the likelihood has a maximum (`existence`), and how near to it the coefficients are (`optimality`).
 
-    Without `existence`, the radii of the optimality prove that there is a maximum.
+    Without `existence`, the radii of the optimality prove that there is a maximum: over the columns that are not held,
+    if some are held.
     """
 
     kind: ClassVar[str] = "likelihood"
@@ -264,15 +275,31 @@ class LikelihoodCertificate(Certificate):
     def __post_init__(self) -> None:
         if self.optimality.strength or self.optimality.loss not in {"logistic", "softmax"}:
             raise ValueError("a likelihood has a logistic or softmax loss, and no penalty")
-        if self.existence is None and (self.optimality.radii is None or self.optimality.held):
+        if self.existence is None and self.optimality.radii is None:
             raise ValueError("nothing proves that the likelihood has a maximum")
 
     @property
+    def separability(self) -> SeparabilityCertificate | None:
+        """The proof of existence as a certificate of its own; None if columns are held and nothing else is proved."""
+        if self.existence is not None or self.optimality.held:
+            return self.existence
+        proof = CurvatureProof(self.optimality.coef, self.optimality.aliased, self.optimality.relations)
+        rays = self.data.n_counted * (self.data.n_classes - 1)
+        return SeparabilityCertificate(data=self.data, n_left=rays, proof=proof)
+
+    @property
     def exists(self) -> bool | None:
-        """Whether the likelihood has a maximum; None if that is not decided."""
+        """Whether the likelihood has a maximum, over the columns that are not held; None if that is not decided."""
         if self.existence is None:
             return True
         return {"overlap": True, "undecided": None}.get(self.existence.verdict, False)
+
+    @property
+    def existence_claim(self) -> str:
+        """Whether the likelihood has a maximum, as a sentence."""
+        if self.existence is not None:
+            return self.existence.claim
+        return f"the likelihood has a maximum{held_clause(self.optimality)}"
 
     @property
     def verdict(self) -> str:
@@ -281,7 +308,7 @@ class LikelihoodCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        existence = "the likelihood has a maximum" if self.existence is None else self.existence.claim
+        existence = self.existence_claim
         if self.exists is False:
             return f"{existence}; the objective is at most {shown_up(self.optimality.primal, 10)} at the coefficients"
         return f"{existence}; {self.optimality.claim}"

@@ -108,7 +108,9 @@ def pivoted_aliases(rows: Floats, virtual: bool = False) -> Aliases:
     if virtual:
         ones = rows[:, 0]
         means = ones @ rows[:, 1:] / (ones @ ones)
-        inner = pivoted_aliases(rows[:, 1:] - np.outer(ones, means))
+        deviations = rows[:, 1:] - np.outer(ones, means)
+        rounding = ROUNDING * np.sqrt(rows.shape[1]) * np.linalg.norm(rows[:, 1:], axis=0)
+        inner = pivoted_aliases(np.where(np.linalg.norm(deviations, axis=0) > rounding, deviations, 0.0))
         share = means[inner.aliased] - means[inner.retained] @ inner.shares
         retained = np.concatenate([[0], inner.retained + 1])
         return Aliases(retained, inner.aliased + 1, np.vstack([share, inner.shares]))

@@ -16,6 +16,7 @@ the result: with a dependence of 1e11, to a relative excess of some 1e-11.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,10 +35,11 @@ from separatrix.design.rank import (
     least_norm,
     row_triangle,
 )
+from separatrix.losses.base import Loss
 from separatrix.numerics import compensated_dots
 from separatrix.problem import Problem
 
-ENTRIES_AT_ONCE = 2**17  # of dense rows: a megabyte
+ENTRIES_AT_ONCE = 2**15  # of dense rows, so that a core's cache holds them with their products and errors
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,7 @@ class Coordinates:
     def weighted_at(self, coef: Floats) -> Coordinates:
         """Return the coordinates in which the Hessian at some coefficients is about the identity; two passes."""
         problem = self.problem
-        curvature = np.asarray(problem.loss.curvature(problem.design.matvec(coef), problem.y))
-        curvature = curvature if curvature.ndim == 1 else np.trace(curvature, axis1=1, axis2=2)
+        curvature = problem.design.gather(_curvature, coef, problem.loss, rows=(problem.y,))
         triangle = np.asarray(np.linalg.qr(_triangle(problem, problem.row_weights * curvature) @ self.basis, mode="r"))
         curved = find_aliases(triangle, problem.design.shape[0]).retained
         return replace(self, transform=self.basis[:, curved] @ _inverse(triangle[:, curved]))
@@ -89,7 +90,7 @@ class Coordinates:
 
     def expand(self, coef: Floats) -> Expansion:
         """Return P at the coefficients, with its gradient and Hessian in the coordinates; one pass."""
-        problem, transform, shape = self.problem, self.transform, coef.shape[1:]
+        problem, transform, outputs = self.problem, self.transform, math.prod(coef.shape[1:])
         arguments = (coef, transform, problem.pointwise)
         value, gradient, hessian = problem.design.fold(_expand, *arguments, rows=problem.rows, combine=add_each)
         total, penalty, weights = problem.total_weight, problem.penalty, problem.penalty_weights
@@ -97,7 +98,7 @@ class Coordinates:
         return Expansion(
             value / total + penalty.value(coef, weights),
             gradient / total + transform.T @ penalty.gradient(coef, weights),
-            hessian / total + np.kron(quadratic, np.eye(*shape * 2 or (1,))),
+            hessian / total + np.kron(quadratic, np.eye(outputs)),
         )
 
     def excess(self, current: Expansion, decrement: float) -> float:  # noqa: ARG002  # as of the columns themselves
@@ -116,6 +117,12 @@ def _triangle(problem: Problem, weights: Floats) -> Floats:
     if not penalty.any():
         return triangle
     return np.asarray(np.linalg.qr(np.vstack([triangle, np.diag(np.sqrt(penalty))]), mode="r"))
+
+
+def _curvature(block: Block, y: Any, coef: Floats, loss: Loss) -> Floats:
+    """Return the curvature of each row, (m,); with several classes, the sum of theirs."""
+    curvature = np.asarray(loss.curvature(block.matvec(coef), y))
+    return curvature if curvature.ndim == 1 else np.asarray(np.trace(curvature, axis1=1, axis2=2))
 
 
 def _inverse(columns: Floats) -> Floats:
@@ -139,6 +146,7 @@ def _expand(block: Block, *arguments: Any) -> tuple[Any, ...]:
 
 def _scores(rows: Floats, coef: Floats) -> Floats:
     """Return the scores of rows, rounded from twice the working precision: (m,) or (m, K)."""
+    columns = np.asfortranarray(rows)
     if coef.ndim == 1:
-        return np.asarray(sum(compensated_dots(rows, coef)))
-    return np.column_stack([sum(compensated_dots(rows, column)) for column in coef.T])
+        return np.asarray(sum(compensated_dots(columns, coef)))
+    return np.column_stack([sum(compensated_dots(columns, each)) for each in coef.T])

@@ -84,7 +84,7 @@ class Newton:
     needs: ClassVar[Needs] = Needs(curvature=True, smooth_penalty=True, otherwise=SMOOTH_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        coef = problem.zero_coef() if start is None else balanced(problem, np.array(start, dtype=np.float64))
+        coef = problem.zero_coef() if start is None else _balanced(problem, np.array(start, dtype=np.float64))
         frame: _Frame = _Columns(problem)
         current, stalled, value, least = frame.expand(coef), 0, np.inf, np.inf
         while True:
@@ -101,7 +101,7 @@ class Newton:
             coef, current = take_step(frame.expand, coef, change, current, slope, least_gain)
 
 
-def balanced(problem: Problem, coef: Floats) -> Floats:
+def _balanced(problem: Problem, coef: Floats) -> Floats:
     """Return coefficients whose penalised rows sum to 0 over the classes: less penalty for the same scores."""
     if coef.ndim == 1 or not problem.penalty.quadratic:
         return coef
@@ -162,7 +162,7 @@ def _semidefinite(current: Expansion) -> Solve:
 
 def _outputs(current: Expansion) -> int:
     assert current.gradient is not None
-    return current.gradient.size // len(current.gradient)
+    return math.prod(current.gradient.shape[1:])
 
 
 def newton_direction(current: Expansion, solve: Solve) -> tuple[Floats, float]:
