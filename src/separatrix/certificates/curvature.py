@@ -279,6 +279,8 @@ def curvature_bound(
     """
     if problem.loss.name not in CURVED or not width(problem, coef) <= MAX_WIDTH or not conditions.allows(coef):
         return None
+    if coef.ndim == 2 and problem.penalty.absolute:  # slopes of |w| of classes are not those of differences
+        return None
     best: GapBound | None = None
     for attempt in _attempts(problem, coef, columns, conditions, slack):
         bound = attempt.bound()

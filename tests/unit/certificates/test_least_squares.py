@@ -204,7 +204,10 @@ def test_numbers_below_the_truth_are_refused(field: str) -> None:
     [
         ({"aliased": [1], "relations": []}, "0 relations are given for 1 columns"),
         ({"aliased": [1], "relations": [{"1": "1"}]}, "a relation has columns that are themselves aliased or held"),
-        ({"aliased": [1, 2], "relations": [{"2": "1"}, {"1": "1"}]}, "a relation has columns that are themselves aliased or held"),
+        (
+            {"aliased": [1, 2], "relations": [{"2": "1"}, {"1": "1"}]},
+            "a relation has columns that are themselves aliased or held",
+        ),
         ({"aliased": [9], "relations": [{"1": "1"}]}, "aliased and held columns are distinct, and below 4"),
         ({"aliased": [1], "relations": [{"2": "1"}], "held": [1]}, "aliased and held columns are distinct"),
         ({"held": [1], "radii": None}, "columns are aliased or held, where no radius is stated"),
