@@ -464,8 +464,8 @@ def _alias_fault(statement: dict[str, Any], rows: Rows) -> str:
 def _radius_fault(part: dict[str, Any], rows: Rows) -> str:
     """Return which coefficient is farther from the minimiser than its radius, or that there is no such minimiser.
 
-    Aliased and held columns keep their coefficients, and the minimiser over the others must be unique. Where classes
-    have no penalty, one constant may be added to the coefficients of all of them.
+    Aliased and held columns keep their coefficients, and the minimiser over the others must be unique. Coefficients of
+    several classes are meant up to a constant for all classes, and their radii are of the differences to the first.
     """
     statement, radii = part["statement"], part["statement"]["radii"]
     if radii is None:
@@ -485,10 +485,9 @@ def _radius_fault(part: dict[str, Any], rows: Rows) -> str:
     lines = (own, argmin, _by_score(loss, radii)) if loss == "softmax" else ([own], [argmin], [radii])
     for j in free:
         apart = [(real(w[j]) - best[j], r[j]) for w, best, r in zip(*lines, strict=True)]
-        gauge = loss == "softmax" and (not penalised or (rows.intercept and j == 0))
-        lowest, highest = max(d - r for d, r in apart), min(d + r for d, r in apart)
-        if not (lowest <= highest if gauge else lowest <= 0 <= highest):
-            return f"coefficient {j} is {', '.join(f'{float(d):.6g}' for d, _ in apart)} from the minimiser"
+        shift = apart[0][0] if loss == "softmax" else 0
+        if not all(abs(d - shift) <= r for d, r in apart):
+            return f"coefficient {j} is {', '.join(f'{float(d - shift):.6g}' for d, _ in apart)} from the minimiser"
     return ""
 
 
@@ -509,7 +508,7 @@ def _likelihood(part: dict[str, Any], rows: Rows) -> str:
     optimality, existence = witness["optimality"], witness["existence"]
     if existence is not None:
         return _separability(existence, rows) or _optimality(optimality, rows)
-    if optimality["statement"]["held"] or optimum(optimality, rows).argmin is None:
+    if optimum(optimality, rows).argmin is None:
         return "the maximum is said to exist"
     return _optimality(optimality, rows)
 

@@ -21,7 +21,7 @@ mp = mpmath.MPContext()  # its own precision, whatever the rest of the process s
 mp.dps = 110
 MOST_STEPS = 5000
 FEW_STEPS = 60  # of a guess of signs, whose objective may have no minimum
-FARTHEST = 10  # that a step changes a score: farther, the second derivatives say nothing
+FARTHEST = 10  # that a step changes a score at first: farther, the second derivatives say nothing
 LEAST_EXPONENT = -100_000
 MOST_SIGNS = 20  # patterns of signs that are tried from a guess
 SMOOTHING = mp.mpf("1e-60")  # relative to the value: the last μ of a smoothed L1 penalty
@@ -56,12 +56,26 @@ def _exp(exponent: Any) -> Any:
 
 
 class Smooth(NamedTuple):
-    """Σ s log(1 + Σ exp(−z·θ − o)) + Σ (a|θ| + qθ²/2 + cθ), with |θ| smoothed by μ."""
+    """Σ s log(1 + Σ exp(−z·θ − o)) + Σ (a|θ| + qθ²/2 + cθ), with |θ| smoothed by μ.
+
+    `gauges` are groups of coefficients with one q > 0 that no loss changes by if a constant is added to all of a group:
+    their sum is 0 at the minimum. However small q is, the Hessian is then regular with a constant added to the group.
+    """
 
     rows: list[LossRow]
     l1: list[Any]
     l2: list[Any]
     linear: list[Any]
+    gauges: list[list[int]]
+
+    def centred(self, theta: list[Any]) -> list[Any]:
+        """Return coefficients whose sums over the groups are 0."""
+        moved = list(theta)
+        for group in self.gauges:
+            mean = mp.fsum(theta[j] for j in group) / len(group)
+            for j in group:
+                moved[j] = theta[j] - mean
+        return moved
 
     def value(self, theta: list[Any], mu: Any) -> Any:
         """Return the objective; with |θ| itself if μ is 0."""
@@ -91,6 +105,11 @@ class Smooth(NamedTuple):
         for j in range(size):
             for k in range(j):
                 hessian[k][j] = hessian[j][k]
+        for group in self.gauges:
+            constant = max(hessian[j][j] for j in group)
+            for j in group:
+                for k in group:
+                    hessian[j][k] += constant
         return gradient, hessian
 
 
@@ -134,7 +153,7 @@ def minimiser(smooth: Smooth, start: list[Any] | None = None) -> list[Any]:
         return zero
     guess, signs = _float_minimum(smooth)
     guesses = [zero, guess] if start is None else [zero, guess, start]
-    guess = min(guesses, key=lambda theta: smooth.value(theta, 0))
+    guess = min(map(smooth.centred, guesses), key=lambda theta: smooth.value(theta, 0))
     if start is not None:
         signs = [[int(mp.sign(w)) if a else 0 for w, a in zip(start, smooth.l1, strict=True)], *signs]
     if not any(smooth.l1):
@@ -179,7 +198,7 @@ def _of_signs(smooth: Smooth, guess: list[Any], signs: list[int]) -> tuple[list[
         row._replace(rays=[[(places[j], z) for j, z in ray if j in places] for ray in row.rays]) for row in smooth.rows
     ]
     none = [mp.mpf(0)] * len(active)
-    reduced = Smooth(rows, none, [smooth.l2[j] for j in active], [smooth.l1[j] * signs[j] for j in active])
+    reduced = Smooth(rows, none, [smooth.l2[j] for j in active], [smooth.l1[j] * signs[j] for j in active], [])
     try:
         found = _newton(reduced, [guess[j] for j in active], 0, 0, most=FEW_STEPS) if active else []
     except (ArithmeticError, ZeroDivisionError):
@@ -274,16 +293,30 @@ def _newton(smooth: Smooth, theta: list[Any], mu: Any, enough: Any, most: int = 
         step = solve(hessian, [-g for g in gradient])
         decrement = -mp.fsum(g * d for g, d in zip(gradient, step, strict=True))
         if decrement <= max(enough, abs(value) * precise):
-            return [w + s for w, s in zip(theta, step, strict=True)]
-        farthest = max((abs(mp.fsum(m)) for row in smooth.rows for m in row.products(step)), default=mp.mpf(0))
-        length = min(mp.mpf(1), FARTHEST / farthest) if farthest else mp.mpf(1)
-        while True:
-            trial = [w + length * s for w, s in zip(theta, step, strict=True)]
-            reached = smooth.value(trial, mu)
-            if reached <= value - length * decrement / 4:
-                break
-            length /= 2
-            if length < 1e-60:
-                raise ArithmeticError("the line search of Newton's method failed")
-        theta, value = trial, reached
+            return smooth.centred([w + s for w, s in zip(theta, step, strict=True)])
+        theta, value = _line_search(smooth, smooth.centred(theta), smooth.centred(step), decrement, value, mu)
     raise ArithmeticError(f"Newton's method took more than {most} steps")
+
+
+def _line_search(smooth: Smooth, theta: list[Any], step: list[Any], decrement: Any, value: Any, mu: Any) -> Any:
+    """Return a point along a Newton step and its value; the step is shortened, then lengthened while that is better."""
+
+    def trial(length: Any) -> tuple[list[Any], Any]:
+        point = [w + length * s for w, s in zip(theta, step, strict=True)]
+        return point, smooth.value(point, mu)
+
+    farthest = max((abs(mp.fsum(m)) for row in smooth.rows for m in row.products(step)), default=mp.mpf(0))
+    length = min(mp.mpf(1), FARTHEST / farthest) if farthest else mp.mpf(1)
+    best = trial(length)
+    while not best[1] <= value - length * decrement / 4:
+        length /= 2
+        if length < 1e-60:
+            raise ArithmeticError("the line search of Newton's method failed")
+        best = trial(length)
+    while length < 1:
+        length = min(2 * length, mp.mpf(1))
+        longer = trial(length)
+        if not longer[1] < best[1]:
+            break
+        best = longer
+    return best

@@ -336,6 +336,7 @@ def _smooth_minimum(loss: LossName, data: _Data, start: list[Vector] | None = No
         [real(data.l1[j % width] / scale) for j, scale in zip(columns, scales, strict=True)],
         [real(data.l2[j % width] / scale**2) for j, scale in zip(columns, scales, strict=True)],
         [mp.mpf(0)] * len(columns),
+        [_classes_of(j, columns, width) for j in range(width) if gauge and data.l2[j] and not data.l1[j]],
     )
     begin = None
     if start is not None:
@@ -350,6 +351,11 @@ def _smooth_minimum(loss: LossName, data: _Data, start: list[Vector] | None = No
     for j, scale, entry in zip(columns, scales, theta, strict=True):
         coef[j] = entry / real(scale)
     return Minimum(value, [coef[k * width : (k + 1) * width] for k in range(classes)])
+
+
+def _classes_of(column: int, columns: list[int], width: int) -> list[int]:
+    """Return the places of a column of all classes."""
+    return [place for place, j in enumerate(columns) if j % width == column]
 
 
 def _row_rays(loss: LossName, data: _Data, i: int) -> list[tuple[Vector, Fraction]]:

@@ -145,7 +145,8 @@ def test_integers_above_2_53_are_compared_exactly(tmp_path: Path) -> None:
 
 
 def swap_intercept(document: dict[str, Any]) -> None:
-    document["witness"]["existence"] = honest_case("logistic, no intercept").certificate["witness"]["existence"]
+    other = honest_case("separability, overlap, no intercept").certificate
+    document["witness"]["existence"] = {"statement": other["statement"], "witness": other["witness"]}
 
 
 PARTS: dict[str, tuple[str, Forged]] = {

@@ -172,8 +172,7 @@ def held_clause(certificate: Any) -> str:
 def dependence_clause(certificate: Any) -> str:
     """Return what a claim says of aliased and held columns."""
     if certificate.held:
-        verb = "is" if len(certificate.held) == 1 else "are"
-        return f"{held_clause(certificate)}, which {verb} collinear with them to rounding"
+        return held_clause(certificate)
     if certificate.aliased:
         combined = "is a combination" if len(certificate.aliased) == 1 else "are combinations"
         aliased = _listed(certificate, certificate.aliased)
