@@ -64,6 +64,22 @@ def test_honest_certificates_are_proved_or_name_a_limit(tmp_path: Path) -> None:
         assert status(each.certificate, each, tmp_path) == (2 if unchecked else 0), each.name
 
 
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("logistic", ("witness", "optimality", "statement")), ("softmax", ("witness", "optimality", "statement"))]
+    + [("least squares", ("statement",)), ("squared, classes", ("statement",))],
+)
+@pytest.mark.parametrize("held", [[2], [0, 1], [0, 1, 2]])
+def test_columns_that_are_held(name: str, place: tuple[str, ...], held: list[int], tmp_path: Path) -> None:
+    honest = case(name)
+    document = copy.deepcopy(honest.certificate)
+    put(*place, "held", value=held)(document)
+    document = rendered(document)
+    assert document["claim"] != honest.certificate["claim"]
+    assert outcome(Mutation("", json.dumps(document), honest.X, honest.y, honest.weights))[0] == "proved"
+    assert status(document, honest, tmp_path) == 0
+
+
 def put(*place: Any, value: Any) -> Any:
     """Return a change that puts a value, or a function of the value there, at a place."""
 
