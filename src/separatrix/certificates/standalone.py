@@ -447,25 +447,26 @@ def _check_separability(statement: Group, witness: Group, rows: LabelledRows) ->
     if curved:
         _require(weights is None, "a direction, where the curvature proves that all rows overlap")
         _check_curvature(proof, rows)
-    support = 0 if proof is None or curved else _check_overlap(proof, rays, left, width)
+    cause = "by the curvature of the likelihood"
+    if proof is not None and not curved:
+        cause = f"by {_counted(_check_overlap(proof, rays, left, width), 'row')} that cancel"
     if divergence is not None:
         _require(weights is not None, "a divergence without a direction")
         _check_divergence(divergence, proof, rays, width)
     verdict = "separable" if proof is None else "overlap" if weights is None else "quasi"
-    return verdict, _separability_claim(verdict, labels, classes, n_left, support)
+    return verdict, _separability_claim(verdict, labels, classes, n_left, cause)
 
 
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _separability_claim(verdict: str, labels: list[Any], classes: int, n_left: int, support: int) -> str:
+def _separability_claim(verdict: str, labels: list[Any], classes: int, n_left: int, cause: str) -> str:
     words = VERDICTS[verdict]
     if classes == 1:
         return f"there is only one class, {labels[0]!r}: {words}"
     if verdict == "overlap":
-        cancel = f", by {_counted(support, 'row')} that cancel" if support else ", by the curvature of the likelihood"
-        return f"{words}: no direction has every row on its own side{cancel}; the likelihood has a maximum"
+        return f"{words}: no direction has every row on its own side, {cause}; the likelihood has a maximum"
     if verdict == "separable":
         return f"{words}: every row is on its own side; the likelihood has no maximum"
     left = _counted(n_left, "row" if classes == 2 else "row-and-class pair")
