@@ -1545,7 +1545,7 @@ class LinearRun(Run):
             margin = _dot(weights, x)
             size, reach = _dot(map(abs, weights), map(abs, x)), _dot(sizes, map(abs, x))
             error = _gamma(width + 2) * size + _gamma(t + n + 4) * reach + 2 * UNIT * self.rule.margin
-            if abs(margin - self.rule.margin) <= error and not (size + reach) * self.grid < 2**53:
+            if error and abs(margin - self.rule.margin) <= error and not (size + reach) * self.grid < 2**53:
                 raise UncheckedError(f"update {t} of a batch run, in which a mistake depends on rounding")
             if self.rule.is_mistake(margin, self.rows.targets[i]):
                 wrong.append(i)
