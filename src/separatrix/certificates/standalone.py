@@ -1151,7 +1151,7 @@ def _dependence(stated: Stated, rows: LabelledRows) -> str:
     """Return what a claim says of aliased and held columns."""
     held, aliased = stated.held, stated.aliased
     if held:
-        return f"{_held(held, rows)}, which {'is' if len(held) == 1 else 'are'} collinear with them to rounding"
+        return _held(held, rows)
     if aliased:
         combined = "is a combination" if len(aliased) == 1 else "are combinations"
         return f", which other coefficients reach too: {_names(aliased, rows)} {combined} of other columns"
