@@ -14,7 +14,7 @@ Cost: np² operations in two or three passes; p³ operations if columns are alia
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ import numpy as np
 
 from separatrix.arrays import EPSILON, Bools, Floats
 from separatrix.certificates.base import OPTIMAL_GAP
-from separatrix.certificates.curvature import INDEPENDENT, MOST_NAMES, STATED_SLACK, Dependence, moment_bound
+from separatrix.certificates.curvature import INDEPENDENT, STATED_SLACK, Dependence, listed_columns, moment_bound
 from separatrix.certificates.data import data_of
 from separatrix.certificates.least_squares import (
     LeastSquaresCertificate,
@@ -279,7 +279,7 @@ def least_squares_result(
     note = _near_dependence(problem, fit) if stopped and fit.condition >= DEPENDENT else ""
     if certificate.held:
         depend = "depends" if len(certificate.held) == 1 else "depend"
-        note += f"{_listed(design, certificate.held)} {depend} on other columns up to rounding; "
+        note += f"{listed_columns(design.names, certificate.held)} {depend} on other columns up to rounding; "
     objective = fit.rss / (2.0 * problem.total_weight)
     return FitResult(
         coef=fit.coef[virtual:],
@@ -328,11 +328,5 @@ def _near_dependence(problem: Problem, fit: LeastSquaresFit) -> str:
         return ""
     sizes = np.abs(np.linalg.svd(columns / column_norms(columns))[2][-1])
     involved = fit.aliases.retained[sizes >= INVOLVED * sizes.max()].tolist()
-    names = _listed(problem.design, involved)
+    names = listed_columns(problem.design.names, involved)
     return f"the columns {names} are nearly linearly dependent: drop one of them, or use a penalty; "
-
-
-def _listed(design: Design, columns: Sequence[int]) -> str:
-    """Return the names of columns, at most some of them."""
-    names = ", ".join(repr(design.names[column]) for column in columns[:MOST_NAMES])
-    return names if len(columns) <= MOST_NAMES else f"{names} and {len(columns) - MOST_NAMES:,} more"
