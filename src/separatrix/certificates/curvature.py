@@ -166,7 +166,11 @@ INDEPENDENT = Dependence()
 
 def held_clause(certificate: Any) -> str:
     """Return which columns a claim is about, if some are held; else an empty text."""
-    return f" over the other columns, with {_listed(certificate, certificate.held)} held" if certificate.held else ""
+    return (
+        f" over the other columns, with {listed_columns(certificate.data.names, certificate.held)} held"
+        if certificate.held
+        else ""
+    )
 
 
 def dependence_clause(certificate: Any) -> str:
@@ -175,15 +179,15 @@ def dependence_clause(certificate: Any) -> str:
         return held_clause(certificate)
     if certificate.aliased:
         combined = "is a combination" if len(certificate.aliased) == 1 else "are combinations"
-        aliased = _listed(certificate, certificate.aliased)
+        aliased = listed_columns(certificate.data.names, certificate.aliased)
         return f", which other coefficients reach too: {aliased} {combined} of other columns"
     return "" if certificate.radii is None else ", which no other coefficients reach"
 
 
-def _listed(certificate: Any, columns: Sequence[int]) -> str:
-    """Return the names of columns, at most some of them."""
-    names = ", ".join(repr(certificate.data.names[column]) for column in columns[:MOST_NAMES])
-    return names if len(columns) <= MOST_NAMES else f"{names} and {len(columns) - MOST_NAMES:,} more"
+def listed_columns(names: Sequence[str], columns: Sequence[int]) -> str:
+    """Return the names of some columns, at most ten of them."""
+    listed = ", ".join(repr(names[column]) for column in columns[:MOST_NAMES])
+    return listed if len(columns) <= MOST_NAMES else f"{listed} and {len(columns) - MOST_NAMES:,} more"
 
 
 def require_dependence(dependence: Dependence, count: int) -> None:
