@@ -430,6 +430,11 @@ def _by_score(loss: str, coef: Any) -> Any:
 def _constant_value(loss: Any, y: Any, rows: Rows) -> Any:
     """Return the least mean loss of a constant score, which is 0 without an intercept."""
     nothing = rows.X[:, :0]
+    if rows.intercept and loss in {"logistic", "softmax"}:
+        sizes = np.ones(len(y)) if rows.weights is None else rows.weights
+        totals = [sum(rationals(sizes[y == label]), Fraction(0)) for label in np.unique(y)]
+        shares = [real(total / sum(totals)) for total in totals]
+        return -mp.fsum(share * mp.log(share) for share in shares)
     if rows.intercept:
         return oracles.minimum(loss, nothing, y, True, weights=rows.weights).value
     coef: Any = [[] for _ in np.unique(y)] if loss == "softmax" else []
@@ -519,7 +524,7 @@ def _least_squares(part: dict[str, Any], rows: Rows) -> str:
     size = 2 * real(Fraction(len(rows.X)) if rows.weights is None else sum(rationals(rows.weights), Fraction(0)))
     rss = oracles.residual_sum(rows.X, rows.y, witness["coef"], rows.intercept, rows.weights)
     if not rss <= Fraction(statement["rss"]):
-        return f"the sum of squares is {float(rss):.17g}"
+        return f"the sum of squares is {float(real(rss)):.17g}"
     if not truth.gap * size <= statement["excess"]:
         return f"the excess is {float(truth.gap * size):.6g}"
     if not truth.gap <= statement["relative_excess"] * truth.scale:
