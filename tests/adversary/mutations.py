@@ -86,7 +86,7 @@ def rendered(document: dict[str, Any]) -> dict[str, Any]:
 def restate(part: dict[str, Any], rows: judge.Rows, relative_gap: float) -> None:
     """State the objective, or the sum of squares, of the coefficients of a part, and a gap relative to it."""
     squares = "rss" in part["statement"]
-    value = float(judge.optimum(judge.as_objective(part) if squares else part, rows).value) * (1.0 + 1e-12)
+    value = float(judge.value_of(judge.as_objective(part) if squares else part, rows)) * (1.0 + 1e-12)
     names = ("rss", "excess", "relative_excess") if squares else ("primal", "gap", "relative_gap")
     value *= 2 * rows.total_weight if squares else 1.0
     part["statement"].update(zip(names, (value, relative_gap * value, relative_gap), strict=True))
