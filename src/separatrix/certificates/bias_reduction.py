@@ -330,8 +330,14 @@ def _third_part(terms: RowTerms, weights: Floats, count: int) -> ThirdSums:
         (z * (weights * skew)[:, np.newaxis]).T @ squares,
         float(upward @ fourth),
         float(upward @ third),
-        np.array([upward @ ((curvature + terms.curvature_error) * longest**k) for k in (3, 4, 5)]),
+        np.array([upward @ ((curvature + terms.curvature_error) * power) for power in _powers(longest)]),
     )
+
+
+def _powers(x: Floats) -> Iterator[Floats]:
+    """Yield the third, fourth and fifth powers."""
+    cube = x * x * x
+    yield from (cube, cube * x, cube * x * x)
 
 
 class Bounds(NamedTuple):
@@ -370,7 +376,7 @@ def bound(design: Design, signs: Floats, weights: Floats | None, coef: Floats, *
     if local_maximum and not concavity > 0.5:
         require_work("products of third derivatives", float(len(signs)) * width**3, MAX_PRODUCTS)
         thirds = ThirdSums(*design.fold(_third_sums, coordinates, len(signs), rows=rows, combine=add_each))
-        moments = OUTWARD * thirds.moments / np.sqrt(1.0 - omega) ** (3, 4, 5)
+        moments = OUTWARD * thirds.moments / np.cumprod(np.full(5, math.sqrt(1.0 - omega)))[2:]
         curvature = _least_curvature(thirds, omega, sums.largest)
         concavity = max(concavity, _concavity(gradient, kappa, curvature, moments))
     penalised, uncertainty = _value(sums, coordinates, omega)
@@ -382,7 +388,7 @@ def bound(design: Design, signs: Floats, weights: Floats | None, coef: Floats, *
 
 def _concavity(gradient: float, kappa: float, curvature: float | None = None, moments: Floats | None = None) -> float:
     """Return the largest c of the theorem with some d; from μ and the moments if given, 0 if it does not apply."""
-    t = 0.5 ** np.arange(1.0, 1.0 + HALVINGS)
+    t = np.ldexp(1.0, -np.arange(1, 1 + HALVINGS))
     radius = t / (OUTWARD * math.sqrt(kappa))
     if curvature is None or moments is None:
         concavity = np.exp(-t) / OUTWARD - OUTWARD * kappa / 2.0

@@ -172,8 +172,7 @@ def held_clause(certificate: Any) -> str:
 def dependence_clause(certificate: Any) -> str:
     """Return what a claim says of aliased and held columns."""
     if certificate.held:
-        verb = "is" if len(certificate.held) == 1 else "are"
-        return f"{held_clause(certificate)}, which {verb} collinear with them to rounding"
+        return held_clause(certificate)
     if certificate.aliased:
         combined = "is a combination" if len(certificate.aliased) == 1 else "are combinations"
         aliased = _listed(certificate, certificate.aliased)
@@ -279,6 +278,8 @@ def curvature_bound(
     `slack` multiplies the rounding errors.
     """
     if problem.loss.name not in CURVED or not width(problem, coef) <= MAX_WIDTH or not conditions.allows(coef):
+        return None
+    if coef.ndim == 2 and problem.penalty.absolute:  # slopes of |w| of classes are not those of differences
         return None
     best: GapBound | None = None
     for attempt in _attempts(problem, coef, columns, conditions, slack):

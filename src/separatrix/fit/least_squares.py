@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.arrays import Bools, Floats
+from separatrix.arrays import EPSILON, Bools, Floats
 from separatrix.certificates.base import OPTIMAL_GAP
 from separatrix.certificates.curvature import INDEPENDENT, STATED_SLACK, Dependence, moment_bound
 from separatrix.certificates.data import data_of
@@ -47,6 +47,7 @@ FACTORED = 3000  # columns, up to which a matrix of them is factored
 CORRECTIONS = 4  # passes of iterative refinement, at most
 CONVERGED = 1e-6  # relative to the fit: a smaller correction is the last
 RELATED = 100_000  # shares of columns in others, up to which they are listed
+LOST = 1e-9  # of the sum of squares that coefficients of least norm may lose by rounding
 CERTIFIED = 1e-10  # relative excess from which on no tighter bound is sought
 DEPENDENT = 1e8  # condition number from which on columns are named that keep a fit from being certified
 INVOLVED = 0.1  # of the largest entry of a singular vector: columns with smaller ones are not named
@@ -128,9 +129,19 @@ def fit_least_squares(problem: Problem) -> LeastSquaresFit:
         return fit
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         correction = solve(replace(problem, y=residuals(design, problem.y, fit.coef))).coef
-    if np.isfinite(correction).all():  # what is lost by rounding where the units of columns differ much
-        fit.coef[fit.aliases.retained] += correction
-    return fit
+        return replace(fit, coef=_least_norm_coef(problem, fit, correction))
+
+
+def _least_norm_coef(problem: Problem, fit: LeastSquaresFit, correction: Floats) -> Floats:
+    """Return the coefficients of least norm, corrected; or the basic ones if rounding spoils the fit of the former.
+
+    That happens where the units of columns differ very much.
+    """
+    coef = fit.coef.copy()
+    coef[fit.aliases.retained] += correction
+    own, basic = (residual_sums(problem.design, problem.y, problem.weights, b) for b in (coef, fit.basic_coef))
+    rounding = (len(coef) * EPSILON) ** 2 * basic.magnitude
+    return coef if own.squares <= basic.squares * (1.0 + LOST) + rounding else fit.basic_coef
 
 
 def _constant_target(problem: Problem) -> float | None:

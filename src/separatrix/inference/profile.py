@@ -27,10 +27,11 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
-from separatrix.arrays import EPSILON, Floats
+from separatrix.arrays import Floats
 from separatrix.certificates.bias_reduction import ExactColumns, Point, certify, exact_columns
 from separatrix.certificates.data import data_of
 from separatrix.design.base import Block, add_each
+from separatrix.design.rank import dependent_columns
 from separatrix.errors import DataError, OptionError, SeparationError, counted
 from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.inference.basis import TINY
@@ -57,7 +58,6 @@ PROFILE_TOLERANCE = 1e-11  # of ½ ∇ᵗI⁻¹∇; only ℓ is needed
 DOUBLINGS = 30  # of the distance within which an interval's end is searched
 FLAT = 1e-7  # a drop within the tolerance of the fits
 END_TOLERANCE = 1e-10  # of an interval's end, in standard errors
-DEPENDENT = 32.0 * EPSILON  # times the root of the size, relative to a column: a smaller remainder is rounding error
 MAX_LISTED = 5  # columns that an error names
 
 
@@ -249,11 +249,9 @@ class FirthLogLikelihood(LogLikelihood):
     @cached_property
     def triangle(self) -> Floats:
         """R, (p, p); linearly dependent columns raise a DataError that names them."""
-        problem = self.problem
-        point = Point(self.columns, problem.zero_coef(), 0.0)
-        triangle = point.triangle(problem.design, (problem.y, problem.row_weights))
-        _refuse_dependent(triangle, problem)
-        return triangle
+        _refuse_dependent(self.problem)
+        point = Point(self.columns, self.problem.zero_coef(), 0.0)
+        return point.triangle(self.problem.design, (self.problem.y, self.problem.row_weights))
 
     @cached_property
     def basis(self) -> Floats:
@@ -305,18 +303,15 @@ class FirthLogLikelihood(LogLikelihood):
         return float((np.abs(changes) / np.maximum(np.abs(scores), 1.0)).max())
 
 
-def _refuse_dependent(triangle: Floats, problem: Problem) -> None:
+def _refuse_dependent(problem: Problem) -> None:
     """Raise a DataError that names linearly dependent columns."""
-    n, width = problem.design.shape
-    limits = DEPENDENT * math.sqrt(max(n, width)) * np.linalg.norm(triangle, axis=0)
-    diagonal = np.zeros(width)
-    diagonal[: len(triangle)] = np.abs(np.diag(triangle))
-    aliased = [repr(str(problem.design.names[place])) for place in np.flatnonzero(~(diagonal > limits))]
-    if aliased:
-        listed = ", ".join(aliased[:MAX_LISTED]) + (", …" if len(aliased) > MAX_LISTED else "")
+    places = dependent_columns(problem.design, problem.weights).aliased.tolist()
+    if places:
+        names = [repr(str(problem.design.names[place])) for place in places]
+        listed = ", ".join(names[:MAX_LISTED]) + (", …" if len(names) > MAX_LISTED else "")
         raise DataError(
             f"{listed}: collinear with the columns before, or constant; bias reduction needs independent columns: drop"
-            f" {'it' if len(aliased) == 1 else 'them'}"
+            f" {'it' if len(names) == 1 else 'them'}"
         )
 
 

@@ -196,7 +196,7 @@ def test_a_false_alias_is_refused_with_its_row() -> None:
         ({"relations": []}, "0 relations are given for 1 columns"),
         ({"aliased": [], "relations": [{"1": 2.0}]}, "1 relations are given for 0 columns"),
         ({"aliased": [4]}, "aliased and held columns are distinct, and below 4"),
-        ({"relations": [{"3": 1.0}]}, "a relation is not one of columns that are not aliased"),
+        ({"relations": [{"3": 1.0}]}, "a relation has columns that are themselves aliased or held"),
         ({"coef": [0.0, 1.0]}, r"the coefficients have shape \(2,\); \(4,\) is needed"),
         ({"coef": [[0.0, 1.0]] * 4}, r"the coefficients have shape \(4, 2\); \(4,\) is needed"),
         ({"places": [1]}, r"witness.proof.places is unknown; known: 'coef', 'aliased', 'relations'"),

@@ -174,7 +174,7 @@ def test_a_summary_prints_the_table_kept_in_the_file(shop: tuple[str, str]) -> N
     page = words(run("summary", model))
     assert page.startswith("logistic of bought, ")
     assert "classes no, yes" in page
-    assert "evidence the classes overlap" in page
+    assert "evidence the likelihood has a maximum" in page
     assert "estimate std. error z p 95 % CI lower upper" in page
     every = words(run("summary", model, "--all"))
     assert "'region' is a category" in every
