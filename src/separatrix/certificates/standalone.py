@@ -655,6 +655,11 @@ def _norm(values: Any) -> Interval:
     return _sum(value.square() for value in values).sqrt()
 
 
+def _largest(values: Any) -> Interval:
+    ends = [(value.low, value.high) for value in values] or [(ZERO, ZERO)]
+    return Interval(max(low for low, _ in ends), max(high for _, high in ends))
+
+
 def _plain(a: list[Decimal], b: list[Decimal]) -> Decimal:
     return sum((x * z for x, z in zip(a, b, strict=True) if x), ZERO)
 
@@ -842,7 +847,7 @@ class Objective:
                 parts = [row[b * size : (b + 1) * size] for row in root]
                 images.append([_product(part, own[: len(part)]) for part in parts])
             lengths += [_norm(p - q for p, q in zip(*pair, strict=True)) for pair in combinations(images, 2)]
-        return max(lengths, key=lambda length: length.high)
+        return _largest(lengths)
 
     def refined(self, point: Matrix) -> Matrix:
         """Return a point nearer to the minimiser, by Newton steps that end where a coefficient with a|w| reaches 0."""
@@ -952,9 +957,9 @@ class Objective:
         if self.quadratic[-1].high:
             lengths, sizes = [_norm(x) for x in rows], (2 * most / self.quadratic[-1]).sqrt()
         else:
-            lengths = [max((value.size() for value in x), key=lambda each: each.high, default=NOTHING) for x in rows]
+            lengths = [_largest(value.size() for value in x) for x in rows]
             sizes = most / self.absolute[-1] if self.absolute[-1].high else NOTHING
-        reach = max(lengths, key=lambda length: length.high) * sizes
+        reach = _largest(lengths) * sizes
         if self.loss == "squared":
             return (2 * most).sqrt() + _product(self.shares, self.targets).size() + reach
         codes = sorted({*range(self.classes)} if self.by_class else {-1, 1})
@@ -1300,7 +1305,7 @@ class JeffreysPoint:
             factor = weight * (bend * leverage * middle - slope)
             slopes, loss = [a + factor * b for a, b in zip(slopes, z, strict=True)], loss + weight * value
             self.rows.append((weight * bend, middle, bend, length, leverage, z))
-        self.kappa = max((row[3] for row in self.rows), key=lambda length: length.high) * high
+        self.kappa = _largest(row[3] for row in self.rows) * high
         self.gradient = _norm(slopes) / self.sigma
         error = self.defect * len(self.root) / (1 - self.defect) / 2
         self.value = Interval((-error).low, error.high) - loss - _sum(row[-1].ln() for row in self.root)
@@ -1606,7 +1611,7 @@ class KernelSpace:
     @property
     def longest(self) -> Interval:
         """The length of the longest row."""
-        return max((self.entry(i, i) for i in range(len(self.X))), key=lambda square: square.low).sqrt()
+        return _largest(self.entry(i, i) for i in range(len(self.X))).sqrt()
 
 
 class KernelRun(Run):
@@ -1628,9 +1633,8 @@ class KernelRun(Run):
 
     def check_converged(self) -> None:
         own, signs = {i: a for i, a in enumerate(self.coef) if a}, self.rows.targets
-        right = [
-            (score * sign).low > self.rule.margin for score, sign in zip(self.space.scores(own), signs, strict=True)
-        ]
+        scores = zip(self.space.scores(own), signs, strict=True)
+        right = [(score * sign).low > self.rule.margin for score, sign in scores]
         if not own and not self.rule.margin:
             right = [not self.rule.is_wrong_tie(sign) for sign in signs]
         _require(all(right), "a row may be a mistake at the last weights")
@@ -1656,37 +1660,29 @@ def _check_kernel_mistakes(statement: Group, witness: Group, rows: LabelledRows)
     return run.check(where, [Fraction(0)] * len(rows.codes))
 
 
-def _intercept(value: Any, rows: LabelledRows) -> Fraction:
-    intercept = _float(value)
+def _support(witness: Group, rows: LabelledRows) -> tuple[list[int], Fraction]:
+    """Return the rows of a function, and its intercept."""
+    intercept = _float(witness["intercept"])
     _require(not intercept or rows.data["intercept"], "an intercept, where the data have none")
-    return intercept
+    return _wholes(witness["rows"], len(rows.codes)), intercept
 
 
 def _check_kernel_margin(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     rows.require_labels("two", "rest")
     lower, upper, radius = (_float(statement[name], 0.0) for name in ("lower", "upper", "radius"))
-    support, intercept, space = (
-        _wholes(witness["rows"], len(rows.codes)),
-        _intercept(witness["intercept"], rows),
-        KernelSpace(rows),
-    )
+    (support, intercept), space = _support(witness, rows), KernelSpace(rows)
     coef = dict(zip(support, _floats(witness["coef"], len(support)), strict=True))
     multipliers = dict(zip(support, _floats(witness["multipliers"], len(support), 0.0), strict=True))
     _require(lower <= upper, "the lower bound is above the upper bound")
     if lower:
         found = space.margin(rows.targets, [score + intercept for score in space.scores(coef)], coef)
-        _require(
-            found >= Interval.of(lower).high, f"a margin of {float(found):.10g} is proved, {float(lower):.10g} claimed"
-        )
-    groups = [{Fraction(-1)}, {Fraction(1)}] if rows.data["intercept"] else [{Fraction(-1), Fraction(1)}]
-    totals = [sum((m for i, m in multipliers.items() if rows.targets[i] in group), Fraction(0)) for group in groups]
-    _require(min(totals) > 0, "the multipliers of a class are all 0")
-    shares = {
-        i: m * rows.targets[i] / total / len(groups)
-        for group, total in zip(groups, totals, strict=True)
-        for i, m in multipliers.items()
-        if rows.targets[i] in group
-    }
+        _require(found >= Interval.of(lower).high, "the function has a smaller margin")
+    shares = dict[int, Fraction]()
+    for signs in [[-1], [1]] if rows.data["intercept"] else [[-1, 1]]:
+        own = {i: m for i, m in multipliers.items() if rows.targets[i] in signs}
+        total = sum(own.values(), Fraction(0)) * (2 if len(signs) == 1 else 1)
+        _require(total > 0, "the multipliers of a class are all 0")
+        shares |= {i: m * rows.targets[i] / total for i, m in own.items()}
     _within("the distance of the classes", space.squared_norm(shares).sqrt().high, Interval.of(upper))
     _require(space.longest.low >= Interval.of(radius).high, "no row is as long as the radius")
     where, most = f"in the space of {space.words}", f"{float(upper):.6g}"
@@ -1700,11 +1696,7 @@ def _check_kernel_margin(statement: Group, witness: Group, rows: LabelledRows) -
 def _check_kernel_optimality(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     _require(rows.data["task"] in ("two", "rest"), "two classes are needed")
     strength, primal, dual = (_float(statement[name], 0.0) for name in ("strength", "primal", "dual"))
-    support, b, space = (
-        _wholes(witness["rows"], len(rows.codes)),
-        _intercept(witness["intercept"], rows),
-        KernelSpace(rows),
-    )
+    (support, b), space = _support(witness, rows), KernelSpace(rows)
     beta = dict(zip(support, _floats(witness["multipliers"], len(support)), strict=True))
     _require(strength > 0, "the strength is not above 0")
     caps = [weight / (strength * sum(rows.weights)) for weight in rows.weights]
@@ -1716,8 +1708,7 @@ def _check_kernel_optimality(statement: Group, witness: Group, rows: LabelledRow
     _within("the objective", (value * strength).high, Interval.of(primal))
     least = Interval.of(sum(map(abs, beta.values()), Fraction(0))) - norm
     if rows.data["intercept"] and sum(beta.values()):
-        reach = max((space.entry(i, i) for i in range(len(caps))), key=lambda square: square.high).sqrt()
-        least -= (1 + reach * (2 * value).sqrt()) * abs(sum(beta.values(), Fraction(0)))
+        least -= (1 + space.longest * (2 * value).sqrt()) * abs(sum(beta.values(), Fraction(0)))
     _require(max((least * strength).low, ZERO) >= Interval.of(dual).high, "the lower bound does not follow")
     relative = max(float(primal) - float(dual), 0.0) / max(float(primal), sys.float_info.min)
     value_words = f"at most {float(primal):.10g}, and at least {float(dual):.10g} for any weights"
