@@ -31,6 +31,7 @@ from separatrix.design.rank import Aliases, column_exponents, dependent_columns
 from separatrix.numerics import simplest_near
 
 SOLVED = 40  # retained columns up to which a system is solved in rational arithmetic
+SOLVED_WORK = 500_000  # operations on rationals for all columns
 SAMPLED = 2**18  # entries of the rows among which the independent ones are chosen
 FEW = 100  # rows on which a solution is tried first: one that only rounding suggests fails there
 LONGEST = 14_000  # bits of a share: 4,200 digits
@@ -50,7 +51,8 @@ def exact_relations(design: Design, weights: Floats | None, aliases: Aliases) ->
     simple = [{j: simplest_near(share) for j, share in relation.items()} for relation in aliases.relations()]
     found = dict(_exact(design, weights, columns, simple))
     rest = [column for column in columns if column not in found]
-    if rest and len(aliases.retained) <= SOLVED and design.random_rows:
+    solvable = len(aliases.retained) <= SOLVED and len(rest) * len(aliases.retained) ** 3 <= SOLVED_WORK
+    if rest and solvable and design.random_rows:
         solved = _solved_relations(design, weights, aliases.retained, rest)
         found |= dict(_exact(design, weights, list(solved), list(solved.values())))
     aliased = tuple(column for column in columns if column in found)
@@ -77,7 +79,8 @@ def _broken(block: Block, counted: Bools, relations: Sequence[Relation]) -> Bool
     for part, rows in dense_parts(block, ENTRIES_AT_ONCE):
         weighted = rows[counted[part]]
         for place in np.flatnonzero(~broken).tolist():
-            broken[place] = not _vanishes(weighted, relations[place])
+            relation = relations[place]
+            broken[place] = not (_vanishes(weighted[:1], relation) and _vanishes(weighted, relation))
     return broken
 
 
