@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import judge
 import numpy as np
 from campaign import outcome, printed
-from mutations import Mutation, rendered
+from mutations import Mutation, rendered, restate
 from sklearn.base import clone
 
 import separatrix as sx
@@ -236,12 +236,8 @@ def _forged(design: Design, document: dict[str, Any], rows: judge.Rows) -> Itera
     forgery = copy.deepcopy(document)
     part = forgery["witness"]["optimality"] if document["kind"] == "likelihood" else forgery
     part["witness"]["coef"] = false_optimum(design, objective_part(forgery), rows)
-    value = judge.optimum(objective_part(forgery), rows).value
-    statement = part["statement"]
-    size = rows.total_weight * 2 if "rss" in statement else 1.0
-    names = ("rss", "excess", "relative_excess") if "rss" in statement else ("primal", "gap", "relative_gap")
-    numbers = (float(value * size) * (1 + 1e-12), float(value * size) * WANTED, WANTED)
-    statement.update(zip(names, numbers, strict=True), radii=None)
+    restate(part, rows, WANTED)
+    part["statement"].update(radii=None)
     mutation = Mutation(design.name, json.dumps(rendered(forgery)), design.X, design.y, design.weights)
     said, read = outcome(mutation)
     if said == "proved":

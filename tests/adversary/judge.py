@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, combinations_with_replacement
 from typing import Any, NamedTuple
 
@@ -86,7 +87,7 @@ def fault(certificate: dict[str, Any], X: Any, y: Any, weights: Any = None, prin
 
 def matched(data: dict[str, Any], X: Any, y: Any, weights: Any) -> Rows:
     """Return the rows that count; a ValueError says what is not as in the certificate."""
-    _require(X.shape == (data["rows"], data["width"]) and bool(np.isfinite(X).all()), "shape, or entries not finite")
+    _require(X.shape == (data["rows"], data["width"]), "shape")
     _require(data["weights"] == (weights is not None), "weights given or not")
     sizes = None if weights is None else np.asarray(weights, dtype=np.float64)
     _require(sizes is None or bool(len(sizes) == len(X) and (sizes >= 0).all() and sizes.any()), "weights below 0")
@@ -111,6 +112,7 @@ def matched(data: dict[str, Any], X: Any, y: Any, weights: Any) -> Rows:
         kept = sizes > 0
         square = data["kernel"] is not None and data["kernel"]["name"] == "precomputed"
         X, codes, sizes = (X[kept][:, kept] if square else X[kept]), codes[kept], sizes[kept]
+    _require(bool(np.isfinite(X).all()), "entries not finite")
     return Rows(_mapped(data["map"], X), codes, sizes, data["intercept"], data["kernel"])
 
 
@@ -403,22 +405,41 @@ class Optimum(NamedTuple):
         return gap if gap > PRECISION * self.value else mp.mpf(0)
 
 
+class _Objective(NamedTuple):
+    """The arguments of the oracles for the objective of a certificate, and its coefficients."""
+
+    loss: Any
+    X: Any
+    y: Any
+    options: dict[str, Any]
+    coef: Any
+    key: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, part: dict[str, Any], rows: Rows) -> _Objective:
+        statement = part["statement"]
+        loss, strength, ratio = statement["loss"], statement["strength"], statement["l1_ratio"]
+        X = rows.X if statement["scales"] is None else rows.X / np.array(statement["scales"])
+        y = rows.y if loss == "softmax" or rows.y.dtype.kind == "f" else rows.signs
+        l1 = Fraction(strength) * Fraction(ratio)
+        options = {"weights": rows.weights, "l1": l1, "l2": Fraction(strength) - l1, "fit_intercept": rows.intercept}
+        key = (loss, strength, ratio, X.tobytes(), *rows.key)
+        return cls(loss, X, y, options, _by_score(loss, part["witness"]["coef"]), key)
+
+
+def value_of(part: dict[str, Any], rows: Rows) -> Any:
+    """Return the objective at the coefficients of a certificate."""
+    own = _Objective.of(part, rows)
+    compute = partial(oracles.value_at, own.loss, own.X, own.y, own.coef, **own.options)
+    return _once(("value", str(own.coef), *own.key), compute)
+
+
 def optimum(part: dict[str, Any], rows: Rows) -> Optimum:
     """Return the truth about the coefficients of a certificate of an objective."""
-    statement, held = part["statement"], part["statement"]["held"]
-    loss, strength, ratio = statement["loss"], statement["strength"], statement["l1_ratio"]
-    X = rows.X if statement["scales"] is None else rows.X / np.array(statement["scales"])
-    y = rows.y if loss == "softmax" or rows.y.dtype.kind == "f" else rows.signs
-    l1 = Fraction(strength) * Fraction(ratio)
-    options = {"weights": rows.weights, "l1": l1, "l2": Fraction(strength) - l1}
-    coef = _by_score(loss, part["witness"]["coef"])
-    key = ("least", loss, strength, ratio, X.tobytes(), *rows.key)
-    value = _once((*key, str(coef)), lambda: oracles.value_at(loss, X, y, coef, rows.intercept, **options))
-    least = _once(
-        (*key, tuple(held), str(coef) if held else None),
-        lambda: oracles.minimum(loss, X, y, rows.intercept, start=coef, held=held, **options),
-    )
-    constant = _once(("constant", loss, *rows.key), lambda: _constant_value(loss, y, rows))
+    own, held, value = _Objective.of(part, rows), part["statement"]["held"], value_of(part, rows)
+    compute = partial(oracles.minimum, own.loss, own.X, own.y, start=own.coef, held=held, **own.options)
+    least = _once(("least", tuple(held), str(own.coef) if held else None, *own.key), compute)
+    constant = _once(("constant", own.loss, *rows.key), lambda: _constant_value(own.loss, own.y, rows))
     return Optimum(value, least.value, max(value, SMALLEST * constant), least.argmin)
 
 
@@ -430,6 +451,11 @@ def _by_score(loss: str, coef: Any) -> Any:
 def _constant_value(loss: Any, y: Any, rows: Rows) -> Any:
     """Return the least mean loss of a constant score, which is 0 without an intercept."""
     nothing = rows.X[:, :0]
+    if rows.intercept and loss in {"logistic", "softmax"}:
+        sizes = np.ones(len(y)) if rows.weights is None else rows.weights
+        totals = [sum(rationals(sizes[y == label]), Fraction(0)) for label in np.unique(y)]
+        shares = [real(total / sum(totals)) for total in totals]
+        return -mp.fsum(share * mp.log(share) for share in shares)
     if rows.intercept:
         return oracles.minimum(loss, nothing, y, True, weights=rows.weights).value
     coef: Any = [[] for _ in np.unique(y)] if loss == "softmax" else []
@@ -519,7 +545,7 @@ def _least_squares(part: dict[str, Any], rows: Rows) -> str:
     size = 2 * real(Fraction(len(rows.X)) if rows.weights is None else sum(rationals(rows.weights), Fraction(0)))
     rss = oracles.residual_sum(rows.X, rows.y, witness["coef"], rows.intercept, rows.weights)
     if not rss <= Fraction(statement["rss"]):
-        return f"the sum of squares is {float(rss):.17g}"
+        return f"the sum of squares is {float(real(rss)):.17g}"
     if not truth.gap * size <= statement["excess"]:
         return f"the excess is {float(truth.gap * size):.6g}"
     if not truth.gap <= statement["relative_excess"] * truth.scale:

@@ -89,7 +89,8 @@ class GapBound:
     """The objective at some coefficients with a bound on its error, and upper bounds on the suboptimality.
 
     `scale` is a lower bound on the value that gaps are relative to, if it is larger than the objective. `radii` bound
-    the distance of each coefficient from the unique minimiser; None if that is not proved to exist.
+    the distance of each coefficient from the unique minimiser; None if that is not proved to exist. `rounded` says
+    whether the gap is large by rounding errors, so that a tighter enclosure may help.
     """
 
     objective: float
@@ -97,6 +98,7 @@ class GapBound:
     gap: float
     scale: float
     radii: Floats | None = None
+    rounded: bool = True
 
     @property
     def primal(self) -> float:
@@ -283,11 +285,14 @@ def curvature_bound(
     """
     if problem.loss.name not in CURVED or not width(problem, coef) <= MAX_WIDTH or not conditions.allows(coef):
         return None
+    if coef.ndim == 2 and problem.penalty.absolute:  # slopes of |w| of classes are not those of differences
+        return None
     best: GapBound | None = None
     for attempt in _attempts(problem, coef, columns, conditions, slack):
         bound = attempt.bound()
         best = bound if best is None else best.or_better(bound)
-        if best is not None and enough(best):
+        hopeless = bound is not None and not bound.rounded and attempt.point.threshold == 0.0
+        if hopeless or (best is not None and enough(best)):
             break
     return best
 
@@ -461,8 +466,12 @@ class _Attempt:
         if not sigma > 0.0:
             return None
         gradient, gradient_error = self._gradient(sums, errors, penalty)
-        length = float(np.linalg.norm(gradient @ metric)) + float(np.linalg.norm(gradient_error @ np.abs(metric)))
-        decrement = OUTWARD * (length + gamma(count + 4.0) * float(np.abs(gradient) @ lengths)) / sigma + TINY
+        length, length_error = (
+            float(np.linalg.norm(part)) for part in (gradient @ metric, gradient_error @ np.abs(metric))
+        )
+        decrement = (
+            OUTWARD * (length + length_error + gamma(count + 4.0) * float(np.abs(gradient) @ lengths)) / sigma + TINY
+        )
         radius = OUTWARD * (float(sums.largest @ by_column) * (1.0 if outputs == 1 else 2.0) + 2.0 * error) / sigma
         factors = self._factors(decrement, radius)
         if factors is None:
@@ -476,7 +485,8 @@ class _Attempt:
         primal = (objective + objective_error) * (1.0 + 4 * UNIT)
         if not (math.isfinite(gap) and math.isfinite(primal)):
             return None
-        return GapBound(objective, objective_error, min(gap, primal), self.problem.least_scale, radii)
+        rounded = length <= 4.0 * length_error
+        return GapBound(objective, objective_error, min(gap, primal), self.problem.least_scale, radii, rounded)
 
     def _coordinate_errors(self, sums: _Sums) -> Floats:
         """Return a bound on the error of each coordinate of a row."""
