@@ -259,7 +259,8 @@ def forgery(design: Design, document: dict[str, Any], rows: judge.Rows) -> dict[
     """Return a certificate of a false optimum, whose gradient is 0 but for one entry of about 1/δ."""
     forged = copy.deepcopy(document)
     part = forged["witness"]["optimality"] if document["kind"] == "likelihood" else forged
-    part["witness"]["coef"] = false_optimum(design, objective_part(forged), rows)
+    part["witness"].update(coef=false_optimum(design, objective_part(forged), rows), relations=[])
+    part["statement"].update(aliased=[], held=[])
     restate(part, rows, WANTED)
     if part["statement"]["radii"] is not None:
         part["statement"]["radii"] = np.full_like(part["witness"]["coef"], LARGEST_RADIUS).tolist()
