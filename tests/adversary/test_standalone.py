@@ -27,6 +27,7 @@ from oracles import mp
 from separatrix.certificates import base, standalone
 from separatrix.certificates.standalone import Interval
 
+LIKELIHOOD = ("witness", "optimality", "statement")
 UNCHECKED = ("precomputed", "mapped", "clashes", "equal rows")  # these limits are named
 
 
@@ -64,6 +65,18 @@ def test_honest_certificates_are_proved_or_name_a_limit(tmp_path: Path) -> None:
         assert status(each.certificate, each, tmp_path) == (2 if unchecked else 0), each.name
 
 
+@pytest.mark.parametrize("name", ["logistic", "softmax", "least squares", "squared, classes"])
+@pytest.mark.parametrize("held", [[2], [0, 1]])
+def test_columns_that_are_held(name: str, held: list[int], tmp_path: Path) -> None:
+    honest = case(name)
+    document = copy.deepcopy(honest.certificate)
+    put(*(LIKELIHOOD if honest.kind == "likelihood" else ("statement",)), "held", value=held)(document)
+    document = rendered(document)
+    assert document["claim"] != honest.certificate["claim"]
+    assert outcome(Mutation("", json.dumps(document), honest.X, honest.y, honest.weights))[0] == "proved"
+    assert status(document, honest, tmp_path) == 0
+
+
 def put(*place: Any, value: Any) -> Any:
     """Return a change that puts a value, or a function of the value there, at a place."""
 
@@ -83,7 +96,6 @@ def zeros(numbers: Any) -> Any:
     return [zeros(number) for number in numbers] if isinstance(numbers, list) else 0.0
 
 
-LIKELIHOOD = ("witness", "optimality", "statement")
 FORGED: list[tuple[str, Any]] = [
     ("logistic, ridge", put("statement", "primal", value=lower)),
     ("logistic, ridge", put("statement", "gap", value=1e-45)),

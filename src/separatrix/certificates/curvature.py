@@ -89,7 +89,8 @@ class GapBound:
     """The objective at some coefficients with a bound on its error, and upper bounds on the suboptimality.
 
     `scale` is a lower bound on the value that gaps are relative to, if it is larger than the objective. `radii` bound
-    the distance of each coefficient from the unique minimiser; None if that is not proved to exist.
+    the distance of each coefficient from the unique minimiser; None if that is not proved to exist. `rounded` says
+    whether the gap is large by rounding errors, so that a tighter enclosure may help.
     """
 
     objective: float
@@ -97,6 +98,7 @@ class GapBound:
     gap: float
     scale: float
     radii: Floats | None = None
+    rounded: bool = True
 
     @property
     def primal(self) -> float:
@@ -166,7 +168,11 @@ INDEPENDENT = Dependence()
 
 def held_clause(certificate: Any) -> str:
     """Return which columns a claim is about, if some are held; else an empty text."""
-    return f" over the other columns, with {_listed(certificate, certificate.held)} held" if certificate.held else ""
+    return (
+        f" over the other columns, with {listed_columns(certificate.data.names, certificate.held)} held"
+        if certificate.held
+        else ""
+    )
 
 
 def dependence_clause(certificate: Any) -> str:
@@ -175,15 +181,15 @@ def dependence_clause(certificate: Any) -> str:
         return held_clause(certificate)
     if certificate.aliased:
         combined = "is a combination" if len(certificate.aliased) == 1 else "are combinations"
-        aliased = _listed(certificate, certificate.aliased)
+        aliased = listed_columns(certificate.data.names, certificate.aliased)
         return f", which other coefficients reach too: {aliased} {combined} of other columns"
     return "" if certificate.radii is None else ", which no other coefficients reach"
 
 
-def _listed(certificate: Any, columns: Sequence[int]) -> str:
-    """Return the names of columns, at most some of them."""
-    names = ", ".join(repr(certificate.data.names[column]) for column in columns[:MOST_NAMES])
-    return names if len(columns) <= MOST_NAMES else f"{names} and {len(columns) - MOST_NAMES:,} more"
+def listed_columns(names: Sequence[str], columns: Sequence[int]) -> str:
+    """Return the names of some columns, at most ten of them."""
+    listed = ", ".join(repr(names[column]) for column in columns[:MOST_NAMES])
+    return listed if len(columns) <= MOST_NAMES else f"{listed} and {len(columns) - MOST_NAMES:,} more"
 
 
 def require_dependence(dependence: Dependence, count: int) -> None:
@@ -285,7 +291,8 @@ def curvature_bound(
     for attempt in _attempts(problem, coef, columns, conditions, slack):
         bound = attempt.bound()
         best = bound if best is None else best.or_better(bound)
-        if best is not None and enough(best):
+        hopeless = bound is not None and not bound.rounded and attempt.point.threshold == 0.0
+        if hopeless or (best is not None and enough(best)):
             break
     return best
 
@@ -459,8 +466,12 @@ class _Attempt:
         if not sigma > 0.0:
             return None
         gradient, gradient_error = self._gradient(sums, errors, penalty)
-        length = float(np.linalg.norm(gradient @ metric)) + float(np.linalg.norm(gradient_error @ np.abs(metric)))
-        decrement = OUTWARD * (length + gamma(count + 4.0) * float(np.abs(gradient) @ lengths)) / sigma + TINY
+        length, length_error = (
+            float(np.linalg.norm(part)) for part in (gradient @ metric, gradient_error @ np.abs(metric))
+        )
+        decrement = (
+            OUTWARD * (length + length_error + gamma(count + 4.0) * float(np.abs(gradient) @ lengths)) / sigma + TINY
+        )
         radius = OUTWARD * (float(sums.largest @ by_column) * (1.0 if outputs == 1 else 2.0) + 2.0 * error) / sigma
         factors = self._factors(decrement, radius)
         if factors is None:
@@ -474,7 +485,8 @@ class _Attempt:
         primal = (objective + objective_error) * (1.0 + 4 * UNIT)
         if not (math.isfinite(gap) and math.isfinite(primal)):
             return None
-        return GapBound(objective, objective_error, min(gap, primal), self.problem.least_scale, radii)
+        rounded = length <= 4.0 * length_error
+        return GapBound(objective, objective_error, min(gap, primal), self.problem.least_scale, radii, rounded)
 
     def _coordinate_errors(self, sums: _Sums) -> Floats:
         """Return a bound on the error of each coordinate of a row."""

@@ -54,6 +54,7 @@ from separatrix.numerics import (
 from separatrix.problem import Problem
 
 MAX_CURVATURES = 2**28  # numbers (2 GB) of the per-row curvature matrices that are stored at once
+NOISY = 0.125  # share of rounding errors in a gap from which on the curvature may prove more
 ROUNDS = 2  # Newton steps of the slopes; the second removes the rounding error of the first
 
 
@@ -72,7 +73,7 @@ def gap_bound(
     """
     dual = _DualGap(problem, coef, conditions, slack)
     bound = dual.bound(slopes, wanted) if dual.is_usable else None
-    if bound is not None and bound.relative_gap <= wanted:
+    if bound is not None and (bound.relative_gap <= wanted or not bound.rounded):
         return bound
     enough = partial(is_within, gap=wanted)
     curved = curvature_bound(problem, coef, conditions=conditions, enough=enough, slack=slack)
@@ -240,14 +241,18 @@ class _DualGap:
         trivial = trivial_bound(problem, objective, error)
         if not math.isfinite(sums.conjugate):
             return trivial
-        rounding = self.slack * (gamma(sums.depth + 8.0) + 32 * UNIT)
-        dual = -sums.conjugate / total - OUTWARD * rounding * sums.size / total - TINY
-        dual -= self._penalty_conjugate(sums) + self._imbalance_cost(sums, trivial.primal)
+        rounding = OUTWARD * self.slack * (gamma(sums.depth + 8.0) + 32 * UNIT) * sums.size / total + TINY
+        conjugate, noise = self._penalty_conjugate(sums)
+        imbalance = self._imbalance_cost(sums, trivial.primal)
+        dual = -sums.conjugate / total - rounding - conjugate - imbalance
         gap = (objective + error - dual) * OUTWARD + 4 * UNIT * abs(objective) + TINY
-        return GapBound(objective, error, gap, problem.least_scale) if 0.0 <= gap < trivial.gap else trivial
+        if not 0.0 <= gap < trivial.gap:
+            return trivial
+        rounded = error + rounding + imbalance + noise >= NOISY * gap
+        return GapBound(objective, error, gap, problem.least_scale, rounded=rounded)
 
-    def _penalty_conjugate(self, sums: _DualSums) -> float:
-        """Return an upper bound on the conjugate of the penalty, over the columns that have one or bounds."""
+    def _penalty_conjugate(self, sums: _DualSums) -> tuple[float, float]:
+        """Return an upper bound on the conjugate of the penalty, and how much of it may be rounding errors."""
         total, used = self.problem.total_weight, ~self.free
         classes = sums.products.shape[1] if sums.products.ndim == 2 else 1
         lengths = np.sqrt(np.outer(self.problem.column_squares, np.atleast_1d(sums.squares) / total))
@@ -263,7 +268,9 @@ class _DualGap:
             if self.conditions.bounded
             else self._conjugate_terms(dual[used], error[used], used)
         )
-        return float(np.sum(terms)) * (1.0 + gamma(dual.size + 16.0)) + TINY
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            noise = np.where(self.quadratic > 0.0, (error * (2.0 * dual + error)).T / self.quadratic, 0.0)
+        return float(np.sum(terms)) * (1.0 + gamma(dual.size + 16.0)) + TINY, float(noise.sum())
 
     def _conjugate_terms(self, dual: Floats, error: Floats, used: Bools) -> Floats:
         """Return (|v| + e − a)₊²/2q, infinite where q is 0 and |v| + e is above a."""

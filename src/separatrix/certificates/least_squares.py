@@ -218,7 +218,7 @@ class LeastSquaresCertificate(Certificate):
         return f"{least} the least{clause} (relative excess {shown_up(self.relative_excess, 3)})"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
-        problem = Problem(rows.design, rows.targets, Squared(), weights=rows.weights)
+        problem = Problem(rows.finite_design, rows.targets, Squared(), weights=rows.weights)
         if (broken := relation_check(problem.design, self.dependence)) is not None:
             yield broken
         bound = self._bound(problem)

@@ -1149,9 +1149,9 @@ def _held(columns: list[int], rows: LabelledRows) -> str:
 
 def _dependence(stated: Stated, rows: LabelledRows) -> str:
     """Return what a claim says of aliased and held columns."""
-    held, aliased = stated.held, stated.aliased
-    if held:
-        return f"{_held(held, rows)}, which {'is' if len(held) == 1 else 'are'} collinear with them to rounding"
+    aliased = stated.aliased
+    if stated.held:
+        return _held(stated.held, rows)
     if aliased:
         combined = "is a combination" if len(aliased) == 1 else "are combinations"
         return f", which other coefficients reach too: {_names(aliased, rows)} {combined} of other columns"
@@ -1316,23 +1316,36 @@ class JeffreysPoint:
             middle = Fraction(1, 2) - slope - code  # ½ − π
             factor = weight * (bend * leverage * middle - slope)
             slopes, loss = [a + factor * b for a, b in zip(slopes, z, strict=True)], loss + weight * value
-            self.rows.append((weight * bend, middle, bend, length, z))
+            self.rows.append((weight * bend, middle, bend, length, leverage, z))
         self.kappa = max((row[3] for row in self.rows), key=lambda length: length.high) * high
         self.gradient = _norm(slopes) / self.sigma
         error = self.defect * len(self.root) / (1 - self.defect) / 2
         self.value = Interval((-error).low, error.high) - loss - _sum(row[-1].ln() for row in self.root)
 
     def concavities(self) -> Iterator[Interval]:
-        """Yield numbers c with −∇²ℓ* ⪰ cI as far as a maximum can be: by κ alone, then by the Hessian."""
+        """Yield numbers c with −∇²ℓ* ⪰ cI in a ball around the point that has a maximum inside, as λ < cd.
+
+        In the ball of radius d no score changes by more than t = √κ d. The first c is exp(−t) − κ/2. The second is μ at
+        the point, less δ(m₃ + m₃m₄ + m₄^(3/2) + (m₃m₄ + m₅)/(2(1 − δm₃))), δ = d exp(t), mₖ = Σ s c q^(k/2).
+        """
         halves = [Interval.of(Fraction(1, 2**k)) for k in range(1, 61)]
-        yield from self._largest([((-t).exp() - self.kappa / 2, t) for t in halves])
-        least, k = self.least_curvature(), self.kappa
-        falls = [(1 - (-t).exp()) * (1 + 2 * k) + k * ((2 * t).exp() - 1) / 2 for t in halves]
-        yield from self._largest([(least - fall, t) for fall, t in zip(falls, halves, strict=True)])
+        balls = [(t, t / self.kappa.sqrt()) for t in halves]
+        yield from self._largest([((-t).exp() - self.kappa / 2, d) for t, d in balls])
+        least, lengths = self.least_curvature(), [(row[0], row[4], row[4].sqrt()) for row in self.rows]
+        third = _sum(weight * q * root for weight, q, root in lengths)
+        fourth = _sum(weight * q.square() for weight, q, _ in lengths)
+        fifth = _sum(weight * q.square() * root for weight, q, root in lengths)
+        fixed = third + third * fourth + fourth * fourth.sqrt()
+        grown = [(t.exp() * d, d) for t, d in balls]
+        falls = [
+            (x * (fixed + (third * fourth + fifth) / (2 * (1 - x * third))), d)
+            for x, d in grown
+            if (x * third).high < 1
+        ]
+        yield from self._largest([(least - fall, d) for fall, d in falls])
 
     def _largest(self, choices: list[tuple[Interval, Interval]]) -> list[Interval]:
-        slope = (self.gradient * self.kappa.sqrt()).high
-        fitting = [c for c, t in choices if c.low > 0 and slope < (c * t).low]
+        fitting = [c for c, d in choices if self.gradient.high < (c * d).low]
         return [max(fitting, key=lambda c: c.low)] if fitting else []
 
     def least_curvature(self) -> Interval:
@@ -1341,7 +1354,7 @@ class JeffreysPoint:
         _limit("rows times cubed columns", len(self.rows) * width**3, MAX_CURVATURES)
         matrix = [[Interval.of(int(a == b)) for b in range(width)] for a in range(width)]
         third = [[[NOTHING] * width for _ in range(width)] for _ in range(width)]
-        for weight, middle, bend, length, z in self.rows:
+        for weight, middle, bend, length, _, z in self.rows:
             fourth, skew = weight * (1 - 6 * bend) * length / 2, weight * middle * 2
             for a in range(width):
                 for b in range(width):
@@ -1356,7 +1369,9 @@ class JeffreysPoint:
         longest = self.kappa
         changed = omega + longest * omega * ((1 + omega) / (1 - omega) + 2 + omega) / 2
         low, high = ZERO, min(matrix[a][a].low for a in range(width))
-        for _ in range(40):  # bisection: the largest μ at which the matrix less μ is positive definite
+        for _ in range(
+            40
+        ):  # bisection: the largest μ at which the matrix less μ is positive definite; 0 proves nothing
             middle = (low + high) / 2
             shifted = [
                 [entry - middle if a == b else entry for b, entry in enumerate(row)] for a, row in enumerate(matrix)

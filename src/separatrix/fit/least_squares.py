@@ -23,7 +23,7 @@ import numpy as np
 
 from separatrix.arrays import EPSILON, Bools, Floats
 from separatrix.certificates.base import OPTIMAL_GAP
-from separatrix.certificates.curvature import INDEPENDENT, STATED_SLACK, Dependence, moment_bound
+from separatrix.certificates.curvature import INDEPENDENT, STATED_SLACK, Dependence, listed_columns, moment_bound
 from separatrix.certificates.data import data_of
 from separatrix.certificates.least_squares import (
     LeastSquaresCertificate,
@@ -51,7 +51,6 @@ LOST = 1e-9  # of the sum of squares that coefficients of least norm may lose by
 CERTIFIED = 1e-10  # relative excess from which on no tighter bound is sought
 DEPENDENT = 1e8  # condition number from which on columns are named that keep a fit from being certified
 INVOLVED = 0.1  # of the largest entry of a singular vector: columns with smaller ones are not named
-MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -277,13 +276,16 @@ def least_squares_result(
     bound, dependence = _certified_bound(problem, fit)
     certificate = LeastSquaresCertificate(data=data, coef=fit.coef, **bound.stated, **vars(dependence))
     stopped = certificate.verdict == "stopped"
-    remedy = _near_dependence(problem, fit) if stopped and fit.condition >= DEPENDENT else ""
+    note = _near_dependence(problem, fit) if stopped and fit.condition >= DEPENDENT else ""
+    if certificate.held:
+        depend = "depends" if len(certificate.held) == 1 else "depend"
+        note += f"{listed_columns(design.names, certificate.held)} {depend} on other columns up to rounding; "
     objective = fit.rss / (2.0 * problem.total_weight)
     return FitResult(
         coef=fit.coef[virtual:],
         intercept=np.asarray(fit.coef[0] if virtual else 0.0),
         status=Status.STALLED if stopped else Status.OPTIMAL,
-        message=f"{certificate.claim}; {remedy}{fit.method}",
+        message=f"{certificate.claim}; {note}{fit.method}",
         objective=objective,
         passes=design.passes,
         seconds=seconds,
@@ -325,6 +327,6 @@ def _near_dependence(problem: Problem, fit: LeastSquaresFit) -> str:
     if not columns.size or not np.isfinite(columns).all():
         return ""
     sizes = np.abs(np.linalg.svd(columns / column_norms(columns))[2][-1])
-    involved = fit.aliases.retained[np.flatnonzero(sizes >= INVOLVED * sizes.max())[:MOST_NAMES]]
-    names = ", ".join(repr(problem.design.names[column]) for column in involved.tolist())
+    involved = fit.aliases.retained[sizes >= INVOLVED * sizes.max()].tolist()
+    names = listed_columns(problem.design.names, involved)
     return f"the columns {names} are nearly linearly dependent: drop one of them, or use a penalty; "
