@@ -1204,6 +1204,8 @@ def _check_least_squares(statement: Group, witness: Group, rows: LabelledRows) -
     bounds = objective.bounds([[Interval.of(w) for w in coef]], NOTHING, None)
     if all(_dot(coef, x) == y for x, y in zip(rows.values, rows.targets, strict=True)):
         bounds = (bound._replace(primal=NOTHING, gap=ZERO) for bound in bounds)
+    if not varying:
+        bounds = (bound._replace(gap=ZERO) for bound in bounds)
     stated.check(objective, bounds, 2 * sum(rows.weights, Fraction(0)))
     rss, excess, relative = (_float(statement[name]) for name in names)
     clause = _dependence(stated, rows)
