@@ -851,7 +851,7 @@ class Objective:
 
     def refined(self, point: Matrix) -> Matrix:
         """Return a point nearer to the minimiser, by Newton steps that end where a coefficient with a|w| reaches 0."""
-        value = self.value(point).middle
+        value, last = self.value(point).middle, Decimal(math.inf)
         for _ in range(MAX_STEPS):
             own = [point[b][j].middle for b, j in self.places]
             gradient, matrix = self.derivatives(point)
@@ -859,8 +859,9 @@ class Objective:
             kinks = [u for u, (_, j) in enumerate(self.places) if self.absolute[j].high]
             step = self.newton_step(matrix, slopes, [u for u in kinks if not own[u]])
             decrement = _plain(step, slopes).copy_negate()
-            if not decrement > value * FINEST:
+            if not decrement > value * FINEST or last < 2 * decrement < value * NEAR:  # the rest is rounding
                 break
+            last = decrement
             ends = {u: (own[u] / step[u]).copy_negate() for u in kinks if own[u] * step[u] < 0}
             length = min([Decimal(1), *ends.values()])
             while length > FINEST:
@@ -879,13 +880,14 @@ class Objective:
 
     def newton_step(self, matrix: Matrix, slopes: list[Decimal], at_zero: list[int]) -> list[Decimal]:
         """Return −H⁻¹g over the coefficients with slopes, of those at a kink only the ones that leave it downwards."""
-        moving = [u for u, slope in enumerate(slopes) if slope or u not in at_zero]
+        fixed = [(0, 0)] if self.softmax and self.intercept and not self.reference else []  # it changes no difference
+        moving = [u for u, slope in enumerate(slopes) if (slope or u not in at_zero) and self.places[u] not in fixed]
+        damping = DAMPING if self.softmax and not (self.reference or self.quadratic[-1].high) else ZERO
         while True:
-            step, part = [ZERO] * len(slopes), [[matrix[u][v] for v in moving] for u in moving]
-            if self.softmax and not self.reference:  # a constant that is added to all classes changes no loss
-                part = [
-                    [x + (x * DAMPING if u == v else NOTHING) for v, x in enumerate(row)] for u, row in enumerate(part)
-                ]
+            step, part = (
+                [ZERO] * len(slopes),
+                [[matrix[u][v] * (1 + damping * (u == v)) for v in moving] for u in moving],
+            )
             root = _root(part)
             if root is None:
                 return step
