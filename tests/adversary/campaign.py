@@ -84,15 +84,15 @@ def printed(certificate: Any) -> Any:
     return tuple(own.coefficient_status.values()), own.divergence_dim
 
 
-def classified(mutation: Mutation, folder: Path) -> Result:
-    """Return the class of a mutation."""
+def classified(mutation: Mutation, folder: Path | None) -> Result:
+    """Return the class of a mutation; without a folder for its files the second verifier is not asked."""
     try:
         with limited(MOST_SECONDS), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             said, certificate = outcome(mutation)
     except Exception as error:  # noqa: BLE001  # any other error is a failure
         return Result("failed", mutation, f"{type(error).__name__}: {error}")
-    document, status = json.loads(mutation.text), standalone_status(mutation, folder)
+    document, status = json.loads(mutation.text), 2 if folder is None else standalone_status(mutation, folder)
     refused = {"malformed", "not proved"} if is_exact(document) else {"malformed"}
     if (said == "proved" and status == 1) or (said in refused and status == 0):
         return Result("law broken", mutation, f"{said}, and the standalone verifier ends with {status}")
