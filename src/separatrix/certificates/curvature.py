@@ -485,7 +485,7 @@ class _Attempt:
         primal = (objective + objective_error) * (1.0 + 4 * UNIT)
         if not (math.isfinite(gap) and math.isfinite(primal)):
             return None
-        rounded = length <= 4.0 * length_error
+        rounded = length * self.slack * self.slack <= 16.0 * length_error  # with more slack, less often
         return GapBound(objective, objective_error, min(gap, primal), self.problem.least_scale, radii, rounded)
 
     def _coordinate_errors(self, sums: _Sums) -> Floats:

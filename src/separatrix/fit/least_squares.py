@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.arrays import EPSILON, Bools, Floats
+from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import OPTIMAL_GAP
 from separatrix.certificates.curvature import INDEPENDENT, STATED_SLACK, Dependence, listed_columns, moment_bound
 from separatrix.certificates.data import data_of
@@ -59,8 +59,8 @@ class LeastSquaresFit:
 
     A column that depends on those before it is aliased; `relations` gives its shares of other columns (empty if there
     are too many to list: more columns than rows). The solution is then not unique: `coef` is the one of least norm (the
-    intercept not counted), `basic_coef` is 0 for aliased columns. A coefficient that is the same in all solutions is
-    estimable.
+    intercept not counted) unless rounding spoils it, `basic_coef` is 0 for aliased columns. A coefficient that is the
+    same in all solutions is estimable.
     """
 
     coef: Floats  # (p,)
@@ -133,11 +133,11 @@ def fit_least_squares(problem: Problem) -> LeastSquaresFit:
 def _least_norm_coef(problem: Problem, fit: LeastSquaresFit, solve: Callable[[Problem], _Solved]) -> Floats:
     """Return the coefficients of least norm, corrected where rounding spoils their fit; if that fails, the basic ones.
 
-    It does so where the units of columns differ very much.
+    It does so where the units of columns differ very much, or columns are far from 0.
     """
     design, coef = problem.design, fit.coef.copy()
-    basic = residual_sums(design, problem.y, problem.weights, fit.basic_coef)
-    limit = basic.squares * (1.0 + LOST) + (len(coef) * EPSILON) ** 2 * basic.magnitude
+    basic = residual_sums(design, problem.y, problem.weights, fit.basic_coef).squares
+    limit = basic + LOST * max(basic, 2.0 * problem.total_weight * problem.least_scale)
     if residual_sums(design, problem.y, problem.weights, coef).squares <= limit:
         return coef
     coef[fit.aliases.retained] += solve(replace(problem, y=residuals(design, problem.y, coef))).coef

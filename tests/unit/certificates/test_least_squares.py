@@ -147,6 +147,30 @@ def test_units_of_temperature_are_held(rounded: bool) -> None:
     require_true(certificate, X, Y)
 
 
+def test_relations_that_would_take_too_long_are_not_sought(monkeypatch) -> None:
+    monkeypatch.setattr("separatrix.fit.collinearity.SIMPLIFIED", 0)
+    monkeypatch.setattr("separatrix.fit.collinearity.SOLVED_WORK", 0)
+    X = np.column_stack([DUMMIES, ROWS])
+    certificate = fitted(X, Y)
+    assert (certificate.aliased, certificate.held, certificate.verdict) == ((), (4,), "optimal within")
+    require_true(certificate, X, Y)
+
+
+@pytest.mark.parametrize("scales", [(1e-100, 1e100), (1e140, 1e-140)])
+def test_coefficients_of_least_norm_fit_as_well_where_units_differ_much(scales: tuple[float, float]) -> None:
+    whole = np.round(4.0 * ROWS)
+    X = np.column_stack([whole[:, 0] * 2.0**300, whole[:, 1] * scales[0], whole[:, 2] * scales[1], whole[:, 0]])
+    certificate = fitted(X, Y)
+    assert (certificate.aliased, certificate.verdict) == ((4,), "optimal")
+    require_true(certificate, X, Y)
+
+
+def test_one_weighted_row_of_several_is_met() -> None:
+    X, y = np.asarray([[-1.2e49, 1e145, -3.9e82], [6.0e48, -1.9e144, 5.8e82]]), np.asarray([1.0, 0.3])
+    certificate = fitted(X, y, np.asarray([0.0, 3.0]))
+    assert (certificate.verdict, certificate.unique, certificate.rss) == ("optimal", False, 0.0)
+
+
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_more_columns_than_rows_fit_every_row(fit_intercept: bool) -> None:
     X, y = RNG.normal(size=(12, 300)), RNG.normal(size=12)
