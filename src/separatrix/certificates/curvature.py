@@ -606,10 +606,10 @@ def penalties(problem: Problem, conditions: Conditions) -> tuple[Floats, Floats]
 
 
 def _inverse_root(matrix: Floats) -> Floats | None:
-    """Return M with MᵗAM = I, up to rounding; None if that is not possible."""
-    scale = np.sqrt(np.diag(matrix))
-    if not (np.isfinite(matrix).all() and (scale > 0.0).all()):
+    """Return M with MᵗAM = I, up to rounding; None if that is not possible, or if entries may have lost digits."""
+    if not (np.isfinite(matrix).all() and (np.diag(matrix) >= TINY).all()):
         return None
+    scale = np.sqrt(np.diag(matrix))
     factor, failed = scipy.linalg.lapack.dpotrf(matrix / scale / scale[:, np.newaxis], lower=1, clean=1)
     if failed:
         return None

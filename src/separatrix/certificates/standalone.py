@@ -17,18 +17,9 @@ import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from decimal import (
-    MAX_EMAX,
-    MIN_EMIN,
-    ROUND_CEILING,
-    ROUND_FLOOR,
-    ROUND_HALF_EVEN,
-    Context,
-    Decimal,
-    Overflow,
-    localcontext,
-)
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Overflow, localcontext
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -39,16 +30,13 @@ Result = tuple[str, str]  # verdict and claim
 PRIME = 2**61 - 1
 MAX_NODES, MAX_RANK, MAX_BITS, MAX_NUMBER = 50_000, 60, 2**18, 1e150
 MAX_ENTRIES, MAX_CURVATURES = 2_000_000, 1_000_000
-MAX_KERNEL, MAX_DEGREE, MAX_UPDATES, MAX_STEPS = 100_000, 1000, 2**40, 60
+MAX_DEGREE, MAX_UPDATES, MAX_STEPS = 1000, 2**40, 60
 UNIT = Fraction(1, 2**53)
 OPTIMAL_GAP, NEGLIGIBLE, CLOSE = 1e-6, Fraction(1e-8), Fraction(1e-8)  # definitions that claims refer to
 NO_MARGIN, SHOWN_DIGITS = 1e-5, 1e-5  # definitions of a verdict, and of words
 ZERO, SLACK = Decimal(0), Decimal(2.0**-40)
 NEAR, FINEST, DAMPING = Decimal(2.0**-66), Decimal(2.0**-266), Decimal(2.0**-50)  # of Newton's method
-DOWN, UP, NEAREST = (
-    Context(prec=50, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
-    for rounding in (ROUND_FLOOR, ROUND_CEILING, ROUND_HALF_EVEN)
-)
+NEAREST, DOWN, UP = (Context(50, rounding, MIN_EMIN, MAX_EMAX) for rounding in (None, ROUND_FLOOR, ROUND_CEILING))
 FRACTION = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,3999})?")
 PLACE = re.compile(r"0|[1-9][0-9]{0,14}")
 KEYS = "format kind data statement witness parts verdict claim"
@@ -73,13 +61,7 @@ FIELDS = {
     "kernel": ("lower upper radius", "rows coef multipliers intercept"),
     "kernel-optimality": ("strength primal dual", "rows multipliers intercept"),
 }
-KERNELS = {
-    "linear": "",
-    "polynomial": "gamma degree offset",
-    "rbf": "gamma",
-    "sigmoid": "gamma offset",
-    "precomputed": "",
-}
+KERNELS = {"linear": "", "polynomial": "gamma degree offset", "rbf": "gamma"}
 TIES = {"positive": 1, "negative": -1, "mistake": 0, "correct": 2}
 MAX_NAMES = 10  # columns that a claim names
 LOSSES = ("logistic", "softmax", "squared", "hinge", "squared hinge")
@@ -209,12 +191,12 @@ def _check_data(data: Group) -> None:
 
 def _check_kernel(kernel: Any) -> None:
     name = kernel.get("name") if isinstance(kernel, dict) else None
-    _require(name in [*KERNELS], f"{name!r:.40} is no kernel")
-    _object(kernel, f"name {KERNELS[str(name)]}", "kernel")
     if name in ("precomputed", "sigmoid"):
         raise UncheckedError(f"{name} kernels, whose matrix of floats is the data")
-    degree = kernel.get("degree", 1)
-    _require(_float(kernel.get("gamma", 1.0)) > 0 and _whole(degree) > 0, "gamma or degree are not above 0")
+    _require(name in [*KERNELS], f"{name!r:.40} is no kernel")
+    _object(kernel, f"name {KERNELS[str(name)]}", "kernel")
+    degree = _whole(kernel.get("degree", 1))
+    _require(_float(kernel.get("gamma", 1.0)) > 0 < degree, "gamma or degree are not above 0")
     _float(kernel.get("offset", 0.0), 0.0)
     _limit("the degree of the kernel", degree, MAX_DEGREE)
 
@@ -325,7 +307,7 @@ class LabelledRows:
         missing = [repr(label) for label, count in zip(labels, counts, strict=False) if not count]
         return f"; no row has the label {' or '.join(missing)}" if missing else ""
 
-    @property
+    @cached_property
     def signed(self) -> list[Vector]:
         """The rows times their signs ±1."""
         return [x if code else [-value for value in x] for x, code in zip(self.values, self.codes, strict=True)]
@@ -447,25 +429,26 @@ def _check_separability(statement: Group, witness: Group, rows: LabelledRows) ->
     if curved:
         _require(weights is None, "a direction, where the curvature proves that all rows overlap")
         _check_curvature(proof, rows)
-    support = 0 if proof is None or curved else _check_overlap(proof, rays, left, width)
+    cause = "by the curvature of the likelihood"
+    if proof is not None and not curved:
+        cause = f"by {_counted(_check_overlap(proof, rays, left, width), 'row')} that cancel"
     if divergence is not None:
         _require(weights is not None, "a divergence without a direction")
         _check_divergence(divergence, proof, rays, width)
     verdict = "separable" if proof is None else "overlap" if weights is None else "quasi"
-    return verdict, _separability_claim(verdict, labels, classes, n_left, support)
+    return verdict, _separability_claim(verdict, labels, classes, n_left, cause)
 
 
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _separability_claim(verdict: str, labels: list[Any], classes: int, n_left: int, support: int) -> str:
+def _separability_claim(verdict: str, labels: list[Any], classes: int, n_left: int, cause: str) -> str:
     words = VERDICTS[verdict]
     if classes == 1:
         return f"there is only one class, {labels[0]!r}: {words}"
     if verdict == "overlap":
-        cancel = f", by {_counted(support, 'row')} that cancel" if support else ", by the curvature of the likelihood"
-        return f"{words}: no direction has every row on its own side{cancel}; the likelihood has a maximum"
+        return f"{words}: no direction has every row on its own side, {cause}; the likelihood has a maximum"
     if verdict == "separable":
         return f"{words}: every row is on its own side; the likelihood has no maximum"
     left = _counted(n_left, "row" if classes == 2 else "row-and-class pair")
@@ -1216,6 +1199,8 @@ def _check_least_squares(statement: Group, witness: Group, rows: LabelledRows) -
     bounds = objective.bounds([[Interval.of(w) for w in coef]], NOTHING, None)
     if all(_dot(coef, x) == y for x, y in zip(rows.values, rows.targets, strict=True)):
         bounds = (bound._replace(primal=NOTHING, gap=ZERO) for bound in bounds)
+    if not varying:
+        bounds = (bound._replace(gap=ZERO) for bound in bounds)
     stated.check(objective, bounds, 2 * sum(rows.weights, Fraction(0)))
     rss, excess, relative = (_float(statement[name]) for name in names)
     clause = _dependence(stated, rows)
@@ -1492,10 +1477,8 @@ class Run(ABC):
         _require(bound < MAX_UPDATES, "the bound is too large")
         t, summed = math.floor(bound) + 1, len(self.rows.codes) if self.rule.batch else 1
         rounding = _gamma(self.roundings) + _gamma(self.earlier + t + summed + 4)
-        norm, rate = _norm(Interval.of(w) for w in start), Fraction(self.rule.rate)
-        progress = (
-            Interval.of(_dot(separator, start)) / _norm(Interval.of(w) for w in separator) if any(start) else NOTHING
-        )
+        norm, length = (_norm(Interval.of(w) for w in weights) for weights in (start, separator))
+        progress, rate = Interval.of(_dot(separator, start)) / length, Fraction(self.rule.rate)
         total, linear, constant = Interval.of(rate * t), Interval.of(self.radius**2 * rate * summed), norm.square()
         if self.rule.inverse:
             total = rate * Interval.of(Fraction(self.earlier + 1 + t, self.earlier + 1)).ln()
@@ -1509,13 +1492,9 @@ class Run(ABC):
 
     def require_mistake(self, t: int, row: int, score: Interval, error: Interval) -> None:
         """Refuse an update on a row that was right, by more than rounding; `score` times the sign."""
-        margin = self.rule.margin
-        tied = score.low == 0 == score.high and not error.high and not margin
-        wrong = (
-            self.rule.is_wrong_tie(self.rows.targets[row])
-            if tied
-            else score.low <= (3 * error + margin * (1 + 2 * UNIT)).high
-        )
+        wrong = score.low <= (3 * error + self.rule.margin * (1 + 2 * UNIT)).high
+        if score.low == 0 == score.high and not error.high and not self.rule.margin:
+            wrong = self.rule.is_wrong_tie(self.rows.targets[row])
         _require(wrong, f"update {t} was made on row {self.rows.numbers[row]}, which was no mistake")
 
 
@@ -1535,35 +1514,31 @@ class LinearRun(Run):
         _require(not any(self.rule.is_mistake(_dot(self.coef, x), sign) for x, sign in pairs), "a row is a mistake")
 
     def replay(self, start: Vector) -> None:
-        n, width = len(self.rows.values), len(start)
         numbers = [*start, Fraction(self.rule.rate), *(value for x in self.rows.values for value in x)]
         self.grid = math.inf if self.rule.inverse else max(number.denominator for number in numbers) ** 3
-        _limit("updates times numbers", (self.updates or 0) * width * (n if self.rule.batch else 1), MAX_ENTRIES)
-        weights, sizes, summed = list(start), [abs(w) for w in start], n if self.rule.batch else 1
-        signed, longest = self.rows.signed, max(_dot(x, x) for x in self.rows.values)
-        for t in range(1, (self.updates or 0) + 1):
-            rate, error = self.rule.rate_of(self.earlier + t), _gamma(t + summed + 3)
-            if self.rule.batch:
-                wrong = self.mistakes(t, weights, sizes)
-                change = [rate * sum((signed[i][j] for i in wrong), Fraction(0)) for j in range(width)]
-                grown = [rate * len(wrong) * (math.isqrt(math.ceil(longest)) + 1)] * width
-            else:
-                row = self.history[t - 1]
-                x = signed[row]
-                terms = (
-                    (_gamma(width + 2) * abs(w) + error * size) * abs(v)
-                    for v, w, size in zip(x, weights, sizes, strict=True)
-                )
-                self.require_mistake(t, row, Interval.of(_dot(weights, x)), Interval.of(sum(terms)))
-                change = [rate * v for v in x]
-                grown = [abs(v) for v in change]
-            weights, sizes = (
-                [w + c for w, c in zip(weights, change, strict=True)],
-                [s + g for s, g in zip(sizes, grown, strict=True)],
-            )
-        allowed = 3 * _gamma((self.updates or 0) + summed + 4) if self.updates else Fraction(0)
-        near = all(abs(w - c) <= allowed * s for w, c, s in zip(weights, self.coef, sizes, strict=True))
+        updates, summed = self.updates or 0, len(self.rows.values) if self.rule.batch else 1
+        _limit("updates times numbers", updates * summed * len(start), MAX_ENTRIES)
+        weights, sizes = list(start), [abs(w) for w in start]
+        longest = math.isqrt(math.ceil(max(_dot(x, x) for x in self.rows.values))) + 1
+        for t in range(1, updates + 1):
+            rate = self.rule.rate_of(self.earlier + t)
+            wrong = self.mistakes(t, weights, sizes) if self.rule.batch else self.single_mistake(t, weights, sizes)
+            changes = [[rate * value for value in self.rows.signed[row]] for row in wrong]
+            weights = [sum(column) for column in zip(weights, *changes, strict=True)]
+            grown = [rate * len(wrong) * longest] * len(start) if self.rule.batch else map(abs, changes[0])
+            sizes = [size + value for size, value in zip(sizes, grown, strict=True)]
+        allowed = 3 * _gamma(updates + summed + 4) if updates else Fraction(0)
+        near = all(abs(w - c) <= allowed * size for w, c, size in zip(weights, self.coef, sizes, strict=True))
         _require(near, "the updates lead to other weights")
+
+    def single_mistake(self, t: int, weights: Vector, sizes: Vector) -> list[int]:
+        """Return the row of an update, which must be a mistake."""
+        row = self.history[t - 1]
+        x = self.rows.signed[row]
+        errors = [_gamma(len(x) + 2) * abs(w) + _gamma(t + 4) * size for w, size in zip(weights, sizes, strict=True)]
+        error = _dot(errors, [abs(value) for value in x])
+        self.require_mistake(t, row, Interval.of(_dot(weights, x)), Interval.of(error))
+        return [row]
 
     def mistakes(self, t: int, weights: Vector, sizes: Vector) -> list[int]:
         """Return the mistakes before a batch update; where floats may find others, the run cannot be checked."""
@@ -1572,7 +1547,7 @@ class LinearRun(Run):
             margin = _dot(weights, x)
             size, reach = _dot(map(abs, weights), map(abs, x)), _dot(sizes, map(abs, x))
             error = _gamma(width + 2) * size + _gamma(t + n + 4) * reach + 2 * UNIT * self.rule.margin
-            if abs(margin - self.rule.margin) <= error and not (size + reach) * self.grid < 2**53:
+            if error and abs(margin - self.rule.margin) <= error and not (size + reach) * self.grid < 2**53:
                 raise UncheckedError(f"update {t} of a batch run, in which a mistake depends on rounding")
             if self.rule.is_mistake(margin, self.rows.targets[i]):
                 wrong.append(i)
@@ -1581,11 +1556,9 @@ class LinearRun(Run):
 
 
 def _check_mistakes(statement: Group, witness: Group, rows: LabelledRows) -> Result:
-    run, start = (
-        LinearRun(statement, witness, rows, len(rows.values[0])),
-        _floats(witness["start"], len(rows.values[0])),
-    )
-    return run.check(f"on rows within radius {float(run.radius):.6g}", start)
+    width = len(rows.values[0])
+    run = LinearRun(statement, witness, rows, width)
+    return run.check(f"on rows within radius {float(run.radius):.6g}", _floats(witness["start"], width))
 
 
 # Kernels
@@ -1793,14 +1766,10 @@ def check(certificate: Any, path: str, options: dict[str, str]) -> str:
     _check_data(data)
     rows = LabelledRows(path, options, data)
     with localcontext(NEAREST):
-        verdict, claim = _check_parts(root, rows) if data["scheme"] is not None else _check_whole(root, rows)
+        verdict, claim = _check_part(kind, root, rows) if data["scheme"] is None else _check_parts(root, rows)
+    _require(data["scheme"] is not None or root["parts"] == [], "parts without a scheme")
     _require((root["verdict"], root["claim"]) == (verdict, claim), "verdict or claim do not follow from the statement")
     return claim
-
-
-def _check_whole(root: Group, rows: LabelledRows) -> Result:
-    _require(root["parts"] == [], "parts without a scheme")
-    return _check_part(root["kind"], root, rows)
 
 
 def _check_parts(root: Group, rows: LabelledRows) -> Result:

@@ -31,6 +31,8 @@ from separatrix.design.rank import Aliases, column_exponents, dependent_columns
 from separatrix.numerics import simplest_near
 
 SOLVED = 40  # retained columns up to which a system is solved in rational arithmetic
+SIMPLIFIED = 10_000  # shares of all columns for which simple fractions are sought
+SOLVED_WORK = 500_000  # operations on rationals for all columns
 SAMPLED = 2**18  # entries of the rows among which the independent ones are chosen
 FEW = 100  # rows on which a solution is tried first: one that only rounding suggests fails there
 LONGEST = 14_000  # bits of a share: 4,200 digits
@@ -47,15 +49,28 @@ def exact_relations(design: Design, weights: Floats | None, aliases: Aliases) ->
     columns = aliases.aliased.tolist()
     if not columns:
         return INDEPENDENT
-    simple = [{j: simplest_near(share) for j, share in relation.items()} for relation in aliases.relations()]
-    found = dict(_exact(design, weights, columns, simple))
+    simple = _simple_relations(columns, aliases)
+    found = dict(_exact(design, weights, list(simple), list(simple.values())))
     rest = [column for column in columns if column not in found]
-    if rest and len(aliases.retained) <= SOLVED and design.random_rows:
+    solvable = len(aliases.retained) <= SOLVED and len(rest) * len(aliases.retained) ** 3 <= SOLVED_WORK
+    if rest and solvable and design.random_rows:
         solved = _solved_relations(design, weights, aliases.retained, rest)
         found |= dict(_exact(design, weights, list(solved), list(solved.values())))
     aliased = tuple(column for column in columns if column in found)
     held = tuple(column for column in columns if column not in found)
     return Dependence(aliased, tuple(found[column] for column in aliased), held)
+
+
+def _simple_relations(columns: Sequence[int], aliases: Aliases) -> dict[int, Relation]:
+    """Return relations with the simplest fractions near the shares in floats, of columns with few shares first."""
+    relations: dict[int, Relation] = {}
+    total = 0
+    for column, shares in sorted(zip(columns, aliases.relations(), strict=True), key=lambda pair: len(pair[1])):
+        total += len(shares)
+        if total > SIMPLIFIED:
+            break
+        relations[column] = {j: simplest_near(share) for j, share in shares.items()}
+    return relations
 
 
 def _exact(
@@ -77,7 +92,8 @@ def _broken(block: Block, counted: Bools, relations: Sequence[Relation]) -> Bool
     for part, rows in dense_parts(block, ENTRIES_AT_ONCE):
         weighted = rows[counted[part]]
         for place in np.flatnonzero(~broken).tolist():
-            broken[place] = not _vanishes(weighted, relations[place])
+            relation = relations[place]
+            broken[place] = not (_vanishes(weighted[:1], relation) and _vanishes(weighted, relation))
     return broken
 
 

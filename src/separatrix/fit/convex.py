@@ -279,9 +279,10 @@ class _GapCheck:
         assert best is not None
         self.dependence = INDEPENDENT
         if best.relative_gap > self.tol and self.problem.loss.has_curvature and not self.problem.penalty.strength:
-            dependence = self._collinearity
-            within = bound_within(self.problem, coef, None, dependence, wanted=self.tol, slack=STATED_SLACK)
-            if dependence != INDEPENDENT and within is not None:
+            dependence, within = self._collinearity, None
+            if dependence != INDEPENDENT:
+                within = bound_within(self.problem, coef, None, dependence, wanted=self.tol, slack=STATED_SLACK)
+            if within is not None:
                 best, self.dependence = within, dependence
         return best
 

@@ -14,7 +14,7 @@ Cost: np² operations in two or three passes; p³ operations if columns are alia
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -127,20 +127,22 @@ def fit_least_squares(problem: Problem) -> LeastSquaresFit:
     if constant is not None or not fit.aliased:
         return fit
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        correction = solve(replace(problem, y=residuals(design, problem.y, fit.coef))).coef
-        return replace(fit, coef=_least_norm_coef(problem, fit, correction))
+        return replace(fit, coef=_least_norm_coef(problem, fit, solve))
 
 
-def _least_norm_coef(problem: Problem, fit: LeastSquaresFit, correction: Floats) -> Floats:
-    """Return the coefficients of least norm, corrected; or the basic ones if rounding spoils the fit of the former.
+def _least_norm_coef(problem: Problem, fit: LeastSquaresFit, solve: Callable[[Problem], _Solved]) -> Floats:
+    """Return the coefficients of least norm, corrected where rounding spoils their fit; if that fails, the basic ones.
 
-    That happens where the units of columns differ very much.
+    It does so where the units of columns differ very much.
     """
-    coef = fit.coef.copy()
-    coef[fit.aliases.retained] += correction
-    own, basic = (residual_sums(problem.design, problem.y, problem.weights, b) for b in (coef, fit.basic_coef))
-    rounding = (len(coef) * EPSILON) ** 2 * basic.magnitude
-    return coef if own.squares <= basic.squares * (1.0 + LOST) + rounding else fit.basic_coef
+    design, coef = problem.design, fit.coef.copy()
+    basic = residual_sums(design, problem.y, problem.weights, fit.basic_coef)
+    limit = basic.squares * (1.0 + LOST) + (len(coef) * EPSILON) ** 2 * basic.magnitude
+    if residual_sums(design, problem.y, problem.weights, coef).squares <= limit:
+        return coef
+    coef[fit.aliases.retained] += solve(replace(problem, y=residuals(design, problem.y, coef))).coef
+    corrected = residual_sums(design, problem.y, problem.weights, coef)
+    return coef if corrected.squares <= limit else fit.basic_coef
 
 
 def _constant_target(problem: Problem) -> float | None:

@@ -38,7 +38,7 @@ from separatrix.losses.softmax import Softmax
 from separatrix.numerics import distinct
 from separatrix.problem import Problem
 from separatrix.separability.search.divergence import find_divergence
-from separatrix.separability.search.search import STOPPED, Optimum, Separation, find_separation
+from separatrix.separability.search.search import STOPPED, Separation, find_separation
 
 LIMITS = {"+inf": "+∞", "-inf": "−∞"}
 NAMED = 5  # columns listed in a message
@@ -196,10 +196,10 @@ def certify_rows(
     design: Design,
     codes: Indices,
     labels: tuple[Any, ...],
-    hint: Floats | Optimum | None = None,
+    hint: Floats | None = None,
     watch: Watch | None = None,
 ) -> SeparabilityCertificate:
-    """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary, or an optimum.
+    """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary.
 
     Of two labels, the first is None for one class against the rest.
     """
@@ -241,8 +241,7 @@ def check_existence(
         places = np.arange(rays.count)
         if (rays.signs(exact, places) > 0).all():
             return _certificate(rays, Separation(exact, places[:0]), labels)
-    hint = Optimum(weights, problem.weights) if fit.walk.status is Status.OPTIMAL else weights
-    return certify_rows(design, codes, labels, hint, watch)
+    return certify_rows(design, codes, labels, weights, watch)
 
 
 def describe_divergence(existence: SeparabilityCertificate) -> str:
