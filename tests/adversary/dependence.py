@@ -311,7 +311,8 @@ def shortfall(result: Judged) -> tuple[str, ...]:
     """Return what a fit that is expected to be certified falls short of."""
     if result.certified or not result.expected:
         return ()
-    return (f"{result.verdict}, relative gap {result.stated:.3g} stated, {result.true:.3g} true",)
+    numbers = f"{result.verdict}, relative gap {result.stated:.3g} stated, {result.true:.3g} true"
+    return (f"{numbers}: {' '.join(repr(result.design.estimator).split())}",)
 
 
 HEADER = (
