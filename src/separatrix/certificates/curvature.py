@@ -278,10 +278,11 @@ def curvature_bound(
     conditions: Conditions = PLAIN,
     enough: Callable[[GapBound], bool] = bool,
     slack: float = 1.0,
+    brief: bool = False,
 ) -> GapBound | None:
     """Return the bound over some columns (None: all) that is enough, or the best; None if nothing is proved.
 
-    `slack` multiplies the rounding errors.
+    `slack` multiplies the rounding errors. `brief` makes no further attempt where the gap is not one of rounding.
     """
     if problem.loss.name not in CURVED or not width(problem, coef) <= MAX_WIDTH or not conditions.allows(coef):
         return None
@@ -291,7 +292,7 @@ def curvature_bound(
     for attempt in _attempts(problem, coef, columns, conditions, slack):
         bound = attempt.bound()
         best = bound if best is None else best.or_better(bound)
-        hopeless = bound is not None and not bound.rounded and attempt.point.threshold == 0.0
+        hopeless = brief and bound is not None and not bound.rounded and attempt.point.threshold == 0.0
         if hopeless or (best is not None and enough(best)):
             break
     return best
@@ -485,7 +486,7 @@ class _Attempt:
         primal = (objective + objective_error) * (1.0 + 4 * UNIT)
         if not (math.isfinite(gap) and math.isfinite(primal)):
             return None
-        rounded = length * self.slack * self.slack <= 16.0 * length_error  # with more slack, less often
+        rounded = length <= 4.0 * length_error
         return GapBound(objective, objective_error, min(gap, primal), self.problem.least_scale, radii, rounded)
 
     def _coordinate_errors(self, sums: _Sums) -> Floats:

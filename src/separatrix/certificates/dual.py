@@ -54,7 +54,6 @@ from separatrix.numerics import (
 from separatrix.problem import Problem
 
 MAX_CURVATURES = 2**28  # numbers (2 GB) of the per-row curvature matrices that are stored at once
-NOISY = 0.125  # share of rounding errors in a gap from which on the curvature may prove more
 ROUNDS = 2  # Newton steps of the slopes; the second removes the rounding error of the first
 
 
@@ -66,17 +65,19 @@ def gap_bound(
     conditions: Conditions = PLAIN,
     wanted: float = 0.0,
     slack: float = 1.0,
+    brief: bool = False,
 ) -> GapBound:
     """Return the best bound on the suboptimality: by a dual point if all columns are penalised, else by the curvature.
 
-    `slopes` are a solver's own dual point. The first bound whose relative gap is at most `wanted` is returned.
+    `slopes` are a solver's own dual point. The first bound whose relative gap is at most `wanted` is returned. `brief`
+    tries no tighter one where the gap is not one of rounding.
     """
     dual = _DualGap(problem, coef, conditions, slack)
     bound = dual.bound(slopes, wanted) if dual.is_usable else None
-    if bound is not None and (bound.relative_gap <= wanted or not bound.rounded):
+    if bound is not None and (bound.relative_gap <= wanted or (brief and not bound.rounded)):
         return bound
     enough = partial(is_within, gap=wanted)
-    curved = curvature_bound(problem, coef, conditions=conditions, enough=enough, slack=slack)
+    curved = curvature_bound(problem, coef, conditions=conditions, enough=enough, slack=slack, brief=brief)
     bounds = [each for each in (bound, curved) if each is not None]
     return min(bounds, key=lambda each: each.gap) if bounds else dual.trivial()
 
@@ -248,7 +249,7 @@ class _DualGap:
         gap = (objective + error - dual) * OUTWARD + 4 * UNIT * abs(objective) + TINY
         if not 0.0 <= gap < trivial.gap:
             return trivial
-        rounded = error + rounding + imbalance + noise >= NOISY * gap
+        rounded = 8.0 * (error + rounding + imbalance + noise) >= gap
         return GapBound(objective, error, gap, problem.least_scale, rounded=rounded)
 
     def _penalty_conjugate(self, sums: _DualSums) -> tuple[float, float]:

@@ -91,12 +91,13 @@ def bound_within(
     *,
     wanted: float = 0.0,
     slack: float = 1.0,
+    brief: bool = False,
 ) -> GapBound | None:
     """Return the bound over the columns that are neither aliased nor held; None if those that vary prove nothing."""
     if dependence == INDEPENDENT:
-        return gap_bound(problem, coef, dual, wanted=wanted, slack=slack)
+        return gap_bound(problem, coef, dual, wanted=wanted, slack=slack, brief=brief)
     columns, enough = dependence.varying(problem.design.shape[1]), partial(is_within, gap=wanted)
-    return curvature_bound(problem, coef, columns=columns, enough=enough, slack=slack)
+    return curvature_bound(problem, coef, columns=columns, enough=enough, slack=slack, brief=brief)
 
 
 @register

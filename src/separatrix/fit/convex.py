@@ -275,13 +275,15 @@ class _GapCheck:
 
     def _bound(self, coef: Floats, dual: Floats | None) -> GapBound:
         """Return the bound over all columns or, if that is not within the tolerance, over those not dependent."""
-        best = bound_within(self.problem, coef, dual, wanted=self.tol, slack=STATED_SLACK)
+        best = bound_within(self.problem, coef, dual, wanted=self.tol, slack=STATED_SLACK, brief=True)
         assert best is not None
         self.dependence = INDEPENDENT
         if best.relative_gap > self.tol and self.problem.loss.has_curvature and not self.problem.penalty.strength:
             dependence, within = self._collinearity, None
             if dependence != INDEPENDENT:
-                within = bound_within(self.problem, coef, None, dependence, wanted=self.tol, slack=STATED_SLACK)
+                within = bound_within(
+                    self.problem, coef, None, dependence, wanted=self.tol, slack=STATED_SLACK, brief=True
+                )
             if within is not None:
                 best, self.dependence = within, dependence
         return best
