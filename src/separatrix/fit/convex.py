@@ -278,14 +278,13 @@ class _GapCheck:
         best = bound_within(self.problem, coef, dual, wanted=self.tol, slack=STATED_SLACK, brief=True)
         assert best is not None
         self.dependence = INDEPENDENT
-        if best.relative_gap > self.tol and self.problem.loss.has_curvature and not self.problem.penalty.strength:
-            dependence, within = self._collinearity, None
-            if dependence != INDEPENDENT:
-                within = bound_within(
-                    self.problem, coef, None, dependence, wanted=self.tol, slack=STATED_SLACK, brief=True
-                )
-            if within is not None:
-                best, self.dependence = within, dependence
+        curved = self.problem.loss.has_curvature and not self.problem.penalty.strength
+        if best.relative_gap <= self.tol or not (curved and best.rounded) or self._collinearity == INDEPENDENT:
+            return best
+        asked: dict[str, Any] = {"wanted": self.tol, "slack": STATED_SLACK, "brief": True}
+        within = bound_within(self.problem, coef, None, self._collinearity, **asked)
+        if within is not None:
+            best, self.dependence = within, self._collinearity
         return best
 
     @cached_property
