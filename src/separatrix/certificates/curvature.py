@@ -55,6 +55,7 @@ MAX_WIDTH = 3000  # coefficients: beyond, the Hessian is not formed
 CAREFUL = 2**22  # products of a pass up to which dot products are compensated
 THRESHOLDS = (2.0**-6, 2.0**-20)  # values of τ that are tried
 STATED_SLACK = 3.0  # times the rounding errors: what fits state, so that another machine proves it too
+SMALL_PIVOT = 2.0**-13  # of a Cholesky factor in columns of equal scale: some may be dependent
 MOST_NAMES = 10  # aliased or held columns that a claim names
 CURVED = ("logistic", "softmax", "squared", "squared hinge")
 
@@ -90,7 +91,7 @@ class GapBound:
 
     `scale` is a lower bound on the value that gaps are relative to, if it is larger than the objective. `radii` bound
     the distance of each coefficient from the unique minimiser; None if that is not proved to exist. `rounded` says
-    whether the gap is large by rounding errors, so that a tighter enclosure may help.
+    whether rounding errors or nearly dependent columns make the gap large, so that a tighter enclosure may help.
     """
 
     objective: float
@@ -450,9 +451,10 @@ class _Attempt:
         penalty = _PenaltyTerms.of(problem, point, self.conditions)
         hessian = sums.hessian / total + penalty.hessian
         rounding = self.slack * (gamma(sums.depth + 8.0) + gamma(2.0 * count + 8.0) + sums.relative_error)
-        metric = _inverse_root(hessian)
-        if metric is None:
+        root = _inverse_root(hessian)
+        if root is None:
             return None
+        metric, pivot = root
         lengths = column_norms(metric.T) * OUTWARD
         errors = self.slack * self._coordinate_errors(sums)
         by_column = np.linalg.norm(lengths.reshape(-1, outputs), axis=1)
@@ -486,7 +488,7 @@ class _Attempt:
         primal = (objective + objective_error) * (1.0 + 4 * UNIT)
         if not (math.isfinite(gap) and math.isfinite(primal)):
             return None
-        rounded = length <= 4.0 * length_error
+        rounded = length <= 4.0 * length_error or pivot < SMALL_PIVOT or self.point.coordinates is not None
         return GapBound(objective, objective_error, min(gap, primal), self.problem.least_scale, radii, rounded)
 
     def _coordinate_errors(self, sums: _Sums) -> Floats:
@@ -606,16 +608,19 @@ def penalties(problem: Problem, conditions: Conditions) -> tuple[Floats, Floats]
     return problem.penalty.absolute * weights, problem.penalty.quadratic * weights
 
 
-def _inverse_root(matrix: Floats) -> Floats | None:
-    """Return M with MᵗAM = I, up to rounding; None if that is not possible, or if entries may have lost digits."""
+def _inverse_root(matrix: Floats) -> tuple[Floats, float] | None:
+    """Return M with MᵗAM = I, up to rounding, and the least pivot of A in equal scales.
+
+    None if that is not possible, or if entries may have lost digits.
+    """
     if not (np.isfinite(matrix).all() and (np.diag(matrix) >= TINY).all()):
         return None
     scale = np.sqrt(np.diag(matrix))
     factor, failed = scipy.linalg.lapack.dpotrf(matrix / scale / scale[:, np.newaxis], lower=1, clean=1)
-    if failed:
+    if failed or not len(factor):
         return None
     inverse = np.asarray(scipy.linalg.lapack.dtrtri(factor, lower=1)[0]).T / scale[:, np.newaxis]
-    return inverse if np.isfinite(inverse).all() else None
+    return (inverse, float(np.diag(factor).min())) if np.isfinite(inverse).all() else None
 
 
 def _sums(block: Block, *arguments: Any) -> _Sums:
