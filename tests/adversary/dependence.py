@@ -33,6 +33,7 @@ DEPENDENCES = (1.0, 1e3, *(10.0**k for k in range(5, 15)))
 WANTED = 1e-8  # the relative gap that a fit is certified at
 LARGEST_RADIUS = 1e300  # stated of forged optima
 BAD = CLASSES[3:]
+DISAGREEMENT = "law broken"  # one verifier proves what the other refuses
 MOST_EXPECTED = 1e9  # the dependence up to which fits are to be certified
 LEAST_SHARE = 0.99  # of the fits with a minimum up to there
 SHAPES = ("pair", "chain", "sum", "powers", "offset", "offset and pair", "constant")
@@ -324,6 +325,7 @@ HEADER = (
     "“optimal”",
     "“optimal within”",
     "false statements",
+    "verifiers disagree",
     "largest true / stated gap",
 )
 
@@ -347,6 +349,7 @@ def _line(name: str, results: list[Judged]) -> str:
         sum(each.certified for each in results),
         sum(each.proved and each.verdict == "optimal" for each in results),
         sum(each.proved and each.verdict == "optimal within" for each in results),
-        sum(len(each.faults) for each in results),
+        sum(DISAGREEMENT not in fault for each in results for fault in each.faults),
+        sum(DISAGREEMENT in fault for each in results for fault in each.faults),
     )
     return f"| {name} | " + " | ".join(f"{cell:,}" for cell in cells) + f" | {max(ratios, default=0.0):.3g} |"
