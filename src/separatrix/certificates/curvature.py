@@ -10,7 +10,8 @@ If σ > 0 and (for the logistic and softmax losses) ν < 1, the objective has a 
 
 Proof. |ℓ‴| ≤ ℓ″ gives ℓ(η + δ) ≥ ℓ + ℓ′δ + ℓ″ (e^{−|δ|} + |δ| − 1), so that with d² = hᵗHh and t = √κ d the objective
 at w + h is at least P(w) − λd + (e^{−t} + t − 1)/κ, which increases without bound; its least value over d is the bound.
-σ > 0 makes T regular and H positive definite. On separable rows ν ≥ 1 everywhere, so nothing is claimed of them.
+σ > 0 makes T regular and H positive definite. On separable rows ν ≥ 1 everywhere, so nothing is claimed of them. With a
+tiny ridge, rows that are almost separated may be left out of H, which makes κ smaller.
 
 For the squared loss ν counts as 0. For the squared hinge H has the rows whose margins fall short of 1 by τ or more, and
 λ ≤ τ/(2√κ) is needed: along a shorter step these rows keep their curvature. A penalty adds its curvature to H and its
@@ -19,11 +20,12 @@ written in the scores relative to the first class. Its ridge, least over a const
 there qⱼ (I − 11ᵗ/K), and the gap gains Σⱼ qⱼ (Σₖ wⱼₖ)² / 2K.
 
 T is a product of two matrices. The first removes the dependence of the columns (the inverse of a triangle of their QR
-factorisation), the second is the inverse of a Cholesky factor of H in these coordinates. Three attempts, each tighter:
+factorisation), the second is the inverse of a Cholesky factor of H in these coordinates. Four attempts, each tighter:
 
     plain         the columns as they are, in one pass
     orthogonal    rows in the coordinates of a QR factorisation, in two passes
     compensated   the same with dot products in twice the working precision, for few rows
+    refined       the same in coordinates that have the second factor too, for penalties next to 0
 
 Columns far from 0 are centred. Columns may be left out: the bound is then over the others.
 """
@@ -48,12 +50,14 @@ from separatrix.codec import Items
 from separatrix.design.base import Block, Design, block_hessian
 from separatrix.design.moments import Moments, ResidualSums, triangle
 from separatrix.losses.base import Loss
+from separatrix.losses.margin import Logistic
 from separatrix.numerics import column_norms, compensated_dots, two_product, two_sum
 from separatrix.problem import Problem, shift_intercept
 
 MAX_WIDTH = 3000  # coefficients: beyond, the Hessian is not formed
 CAREFUL = 2**22  # products of a pass up to which dot products are compensated
-THRESHOLDS = (2.0**-6, 2.0**-20)  # values of τ that are tried
+SHORTFALLS = (2.0**-6, 2.0**-20)  # values of τ that are tried for the squared hinge
+LEAST_CURVATURE = 2.0**-30  # smaller ones, of rows that are almost separated, make κ large
 STATED_SLACK = 3.0  # times the rounding errors: what fits state, so that another machine proves it too
 SMALL_PIVOT = 2.0**-13  # of a Cholesky factor in columns of equal scale: some may be dependent
 MOST_NAMES = 10  # aliased or held columns that a claim names
@@ -125,10 +129,10 @@ class GapBound:
         """Return the better of two bounds, with the smaller radius of each coefficient."""
         if other is None:
             return self
-        better = other if other.gap < self.gap else self
-        if self.radii is None or other.radii is None:
-            return better
-        return replace(better, radii=np.minimum(self.radii, other.radii))
+        gap, sharper = min(self.gap, other.gap), self if self.error <= other.error else other
+        radii = [each.radii for each in (self, other) if each.radii is not None]
+        least = np.minimum.reduce(radii) if radii else None
+        return replace(sharper, gap=gap, radii=least, rounded=self.rounded and other.rounded)
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -136,6 +140,9 @@ class GapBound:
         gap = min(outward(self.gap), self.primal)
         radii = None if self.radii is None else np.vectorize(outward, otypes=[np.float64])(self.radii)
         return {"primal": self.primal, "gap": gap, "relative_gap": outward(self.relative_gap), "radii": radii}
+
+
+Enough = Callable[[GapBound], bool]  # tells whether a bound is as small as needed
 
 
 def trivial_bound(problem: Problem, objective: float, error: float) -> GapBound:
@@ -277,7 +284,7 @@ def curvature_bound(
     *,
     columns: Indices | None = None,
     conditions: Conditions = PLAIN,
-    enough: Callable[[GapBound], bool] = bool,
+    enough: Enough = bool,
     slack: float = 1.0,
     brief: bool = False,
 ) -> GapBound | None:
@@ -299,9 +306,9 @@ def curvature_bound(
     return best
 
 
-def is_within(bound: GapBound, gap: float) -> bool:
-    """Tell whether a relative gap is at most some number."""
-    return bound.relative_gap <= gap
+def never(_: GapBound) -> bool:
+    """Tell that no bound is enough, so that every attempt is made."""
+    return False
 
 
 def moment_bound(
@@ -373,22 +380,31 @@ def _attempts(problem: Problem, coef: Floats, columns: Indices | None, condition
     free = problem.design.virtual and 0 in used and _is_unbounded(conditions)
     centred, centre = problem.centred() if free else (problem, np.zeros(0))
     moved, error = centred_coef(coef, centre)
-    thresholds = THRESHOLDS if problem.loss.name == "squared hinge" else (0.0,)
+    thresholds = _thresholds(problem)
     point = _Point(moved, problem.loss, problem.weights is not None, conditions.offset is not None, error)
     point = point._replace(jumps=coef.ndim == 1 and (conditions.bounded or problem.penalty.absolute > 0.0))
     for threshold in thresholds:
         own = point._replace(threshold=threshold)
         if len(used) == len(all_columns):
             yield _Attempt(centred, own, conditions, slack, centre)
-        to_rows = orthogonal_coordinates(centred, used)
+        to_rows = orthogonal_coordinates(centred, used, penalties(centred, conditions)[1])
         if to_rows is None:
             continue
         yield _Attempt(centred, own._replace(coordinates=to_rows), conditions, slack, centre)
         if problem.design.shape[0] * to_rows.size <= CAREFUL:
-            uncentred = own._replace(
-                coef=coef, error=0.0, coordinates=shift_intercept(to_rows, centre, -1.0), careful=True
-            )
-            yield _Attempt(problem, uncentred, conditions, slack, np.zeros(0))
+            to_rows = shift_intercept(to_rows, centre, -1.0)
+            uncentred = own._replace(coef=coef, error=0.0, coordinates=to_rows, careful=True)
+            yield (attempt := _Attempt(problem, uncentred, conditions, slack, np.zeros(0)))
+            if attempt.metric is not None and coef.ndim == 1:
+                refined = uncentred._replace(coordinates=to_rows @ attempt.metric)
+                yield _Attempt(problem, refined, conditions, slack, np.zeros(0))
+
+
+def _thresholds(problem: Problem) -> tuple[float, ...]:
+    """Return the values of τ to try: for the logistic loss, curvatures below count as 0 where the penalty has one."""
+    if problem.loss.name == "squared hinge":
+        return SHORTFALLS
+    return (0.0, LEAST_CURVATURE) if problem.loss.name == "logistic" and problem.penalty.quadratic else (0.0,)
 
 
 def _is_unbounded(conditions: Conditions) -> bool:
@@ -410,10 +426,15 @@ def centred_coef(coef: Floats, centre: Floats) -> tuple[Floats, float]:
     return moved, 2 * UNIT * float(np.abs(sums).max()) + TINY
 
 
-def orthogonal_coordinates(problem: Problem, columns: Indices) -> Floats | None:
-    """Return T (p, d) that makes the weighted rows Tᵗx orthonormal, up to rounding; None if columns are dependent."""
+def orthogonal_coordinates(problem: Problem, columns: Indices, quadratic: Floats) -> Floats | None:
+    """Return T (p, d) that makes the weighted rows Tᵗx and those of the penalty orthonormal, up to rounding.
+
+    None if columns are dependent.
+    """
     design, count = problem.design, len(columns)
     factor = triangle(design, np.zeros(design.shape[0]), problem.weights)[:, :-1][:, columns]
+    if quadratic.any():
+        factor = np.vstack([factor, np.diag(np.sqrt(problem.total_weight * quadratic[columns]))])
     if len(factor) < count or not np.isfinite(factor).all():
         return None
     exponents = np.frexp(np.abs(factor).max(axis=0, initial=0.0))[1]
@@ -436,13 +457,16 @@ class _Attempt:
     conditions: Conditions
     slack: float
     centre: Floats
+    metric: Floats | None = None
 
     def bound(self) -> GapBound | None:
         """Return the bound; None if the matrix in these coordinates is not proved to be positive definite."""
-        offsets = () if self.conditions.offset is None else (self.conditions.offset,)
         with np.errstate(all="ignore"):
-            sums = self.problem.design.fold(_sums, self.point, rows=(*self.problem.rows, *offsets), combine=join_sums)
-            return self._bound(_Sums(*sums))
+            return self._bound(_Sums(*self.problem.design.fold(_sums, self.point, rows=self._rows, combine=join_sums)))
+
+    @property
+    def _rows(self) -> tuple[Any, ...]:
+        return (*self.problem.rows, *(() if self.conditions.offset is None else (self.conditions.offset,)))
 
     def _bound(self, sums: _Sums) -> GapBound | None:
         problem, point, total = self.problem, self.point, self.problem.total_weight
@@ -455,6 +479,7 @@ class _Attempt:
         if root is None:
             return None
         metric, pivot = root
+        self.metric = metric
         lengths = column_norms(metric.T) * OUTWARD
         errors = self.slack * self._coordinate_errors(sums)
         by_column = np.linalg.norm(lengths.reshape(-1, outputs), axis=1)
@@ -475,7 +500,10 @@ class _Attempt:
         decrement = (
             OUTWARD * (length + length_error + gamma(count + 4.0) * float(np.abs(gradient) @ lengths)) / sigma + TINY
         )
-        radius = OUTWARD * (float(sums.largest @ by_column) * (1.0 if outputs == 1 else 2.0) + 2.0 * error) / sigma
+        longest = float(sums.largest @ by_column) * (1.0 if outputs == 1 else 2.0)
+        if self.point.loss.name == "logistic" and self.point.threshold:
+            longest = self.problem.design.fold(_longest, self.point, metric, rows=self._rows, combine=max)
+        radius = OUTWARD * (longest + 2.0 * error) / sigma
         factors = self._factors(decrement, radius)
         if factors is None:
             return None
@@ -680,6 +708,14 @@ def _scores(block: Block, absolute: Block, point: _Point, offset: Floats | None)
     return eta, OUTWARD * (error + point.error) + TINY
 
 
+def careful_scores(block: Block, *arguments: Any) -> Floats:
+    """Return the scores of a block by compensated dot products, and in a last column a bound on each row's error."""
+    *offset, coef = arguments
+    absolute = type(block)(abs(block.values), block.virtual, block.start)
+    point = _Point(coef, Logistic(), False, bool(offset), careful=True)
+    return np.column_stack(_scores(block, absolute, point, offset[0] if offset else None))
+
+
 def _in_coordinates(block: Block, point: _Point) -> Block:
     """Return the rows of a block in the coordinates."""
     coordinates = point.coordinates
@@ -689,6 +725,17 @@ def _in_coordinates(block: Block, point: _Point) -> Block:
     dense = block.dense()
     values = [high + low for high, low in (compensated_dots(dense, column) for column in coordinates.T)]
     return Block(np.column_stack(values), False, block.start)
+
+
+def _longest(block: Block, *arguments: Any) -> float:
+    """Return the largest ‖Mᵗz‖ over the rows that have curvature, rounded up."""
+    y, *others, point, metric = arguments
+    absolute = type(block)(abs(block.values), block.virtual, block.start)
+    eta, error = _scores(block, absolute, point, others[-1] if point.offset else None)
+    curved = enclose_loss(point.loss, eta, error, y, point.threshold).curvature > 0.0
+    rows = (block if point.coordinates is None else _in_coordinates(block, point)).dense()[curved]
+    lengths = np.linalg.norm(np.abs(rows @ metric) + gamma(len(metric) + 4.0) * (np.abs(rows) @ np.abs(metric)), axis=1)
+    return OUTWARD * float(lengths.max(initial=0.0))
 
 
 def _largest(absolute: Block) -> Floats:

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,10 +32,12 @@ from separatrix.certificates.curvature import (
     MAX_WIDTH,
     PLAIN,
     Conditions,
+    Enough,
     GapBound,
+    careful_scores,
     centred_coef,
     curvature_bound,
-    is_within,
+    never,
     penalties,
     trivial_bound,
 )
@@ -44,6 +45,7 @@ from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma, value
 from separatrix.design.base import Block
 from separatrix.losses.base import Loss
 from separatrix.numerics import (
+    compensated_dots,
     compensated_sums,
     entropy_complement,
     entropy_term,
@@ -54,6 +56,7 @@ from separatrix.numerics import (
 from separatrix.problem import Problem
 
 MAX_CURVATURES = 2**28  # numbers (2 GB) of the per-row curvature matrices that are stored at once
+SMALL = 2**18  # entries of a design up to which every bound is tried
 ROUNDS = 2  # Newton steps of the slopes; the second removes the rounding error of the first
 
 
@@ -63,23 +66,28 @@ def gap_bound(
     slopes: Floats | None = None,
     *,
     conditions: Conditions = PLAIN,
-    wanted: float = 0.0,
+    enough: Enough = never,
     slack: float = 1.0,
     brief: bool = False,
 ) -> GapBound:
     """Return the best bound on the suboptimality: by a dual point if all columns are penalised, else by the curvature.
 
-    `slopes` are a solver's own dual point. The first bound whose relative gap is at most `wanted` is returned. `brief`
-    tries no tighter one where the gap is not one of rounding.
+    `slopes` are a solver's own dual point. The first bound that is enough is returned. `brief` tries no tighter one
+    where the gap is not one of rounding.
     """
-    dual = _DualGap(problem, coef, conditions, slack)
-    bound = dual.bound(slopes, wanted) if dual.is_usable else None
-    if bound is not None and (bound.relative_gap <= wanted or (brief and not bound.rounded)):
-        return bound
-    enough = partial(is_within, gap=wanted)
+    dual, best = _DualGap(problem, coef, conditions, slack), None
+    if dual.is_usable:
+        best = dual.bound(slopes, enough)
+        small = problem.design.shape[0] * problem.design.shape[1] <= SMALL
+        if enough(best) or (brief and not best.rounded and not small):
+            return best
+        if small:
+            best = best.or_better(_DualGap(problem, coef, conditions, slack, careful=True).bound(slopes, enough))
+            if enough(best):
+                return best
     curved = curvature_bound(problem, coef, conditions=conditions, enough=enough, slack=slack, brief=brief)
-    bounds = [each for each in (bound, curved) if each is not None]
-    return min(bounds, key=lambda each: each.gap) if bounds else dual.trivial()
+    best = curved if best is None else best.or_better(curved)
+    return dual.trivial() if best is None else best
 
 
 def value_bound(problem: Problem, coef: Floats, *, slack: float = 1.0) -> GapBound:
@@ -90,25 +98,28 @@ def value_bound(problem: Problem, coef: Floats, *, slack: float = 1.0) -> GapBou
 class _DualSums(NamedTuple):
     """Weighted sums over rows at a dual point: `depth` roundings at most were made in each.
 
-    The conjugates and the sizes of their terms, Σ sαx, Σ sα², and Σ sα with Σ s|α|, the former as a sum of two floats.
+    The conjugates and the sizes of their terms, Σ sαx, Σ sα², and Σ sα with Σ s|α|. Sums of α and of αx have a `rest`.
     """
 
     depth: float
     conjugate: float
     size: float
     products: Floats
+    products_rest: Floats
     squares: Floats
-    high: Floats
-    low: Floats
+    slopes: Floats
+    slopes_rest: Floats
     absolute: Floats
 
 
 def join_dual_sums(a: Sequence[Any], b: Sequence[Any]) -> _DualSums:
     """Add the sums of two blocks."""
     first, second = _DualSums(*a), _DualSums(*b)
-    added = _DualSums(*(x + z for x, z in zip(a, b, strict=True)))
-    high, low = compensated_sums(np.stack([first.high, second.high]), np.stack([first.low, second.low]))
-    return added._replace(depth=max(first.depth, second.depth) + 1.0, high=high, low=low)
+    joined = {name: x + z for name, x, z in zip(_DualSums._fields, a, b, strict=True)}
+    for name in ("products", "slopes"):
+        parts = (np.stack([getattr(each, field) for each in (first, second)]) for field in (name, f"{name}_rest"))
+        joined[name], joined[f"{name}_rest"] = compensated_sums(*parts)
+    return _DualSums(**joined)._replace(depth=max(first.depth, second.depth) + 1.0)
 
 
 class _Rows(NamedTuple):
@@ -119,13 +130,20 @@ class _Rows(NamedTuple):
     offset: bool
     coef: Floats | None = None
     change: float | Floats = 0.0
+    careful: bool = False
 
 
 class _DualGap:
-    """The duality gap of some coefficients, in columns that are centred where they lie far from 0."""
+    """The duality gap of some coefficients, in columns that are centred where they lie far from 0.
 
-    def __init__(self, problem: Problem, coef: Floats, conditions: Conditions, slack: float) -> None:
-        self.problem, centre = problem.centred()
+    `careful` dot products have twice the working precision, of the columns as they are.
+    """
+
+    def __init__(
+        self, problem: Problem, coef: Floats, conditions: Conditions, slack: float, *, careful: bool = False
+    ) -> None:
+        self.problem, centre = (problem, np.zeros(0)) if careful else problem.centred()
+        self.careful = careful
         self.coef, self.score_error = centred_coef(coef, centre)
         self.conditions, self.slack = conditions, slack
         self.absolute, self.quadratic = penalties(self.problem, conditions)
@@ -141,16 +159,16 @@ class _DualGap:
             free = free if bound is None else free & ~np.isfinite(bound)
         return np.asarray(free)
 
-    def bound(self, slopes: Floats | None, wanted: float) -> GapBound:
+    def bound(self, slopes: Floats | None, enough: Enough) -> GapBound:
         """Return the bound at the given slopes or, for want of them, at those of the loss."""
         problem, coef, loss = self.problem, self.coef, self.problem.loss
-        streamed = slopes is None and loss.target != "classes" and loss.has_curvature and not self._boxed.any()
-        if streamed:
+        one_score = loss.target != "classes" and loss.has_curvature and not self._boxed.any()
+        if slopes is None and one_score and not self.careful:
             objective, error, shift = self._streamed_objective()
             bound = self._evaluate(objective, error, _rows_of(self, coef, shift))
-            if bound.relative_gap <= wanted or not problem.penalty.smooth or coef.size > MAX_WIDTH:
+            if enough(bound) or not problem.penalty.smooth or coef.size > MAX_WIDTH:
                 return bound
-            return self._newton_bound(objective, error, bound, wanted)
+            return self._newton_bound(objective, error, bound, enough)
         objective, error, eta, own = self._stored_objective()
         slopes = _Balance(problem, coef, eta, self.free).moved(own) if slopes is None else slopes
         slopes = self._scaled_into_box(_shrink_heavier_class(problem, slopes) if self._is_one_score(slopes) else slopes)
@@ -163,12 +181,22 @@ class _DualGap:
     def _stored_objective(self) -> tuple[float, float, Floats, Floats]:
         """Return the objective, a bound on its error, the scores and the slopes of the loss."""
         problem, loss = self.problem, self.problem.loss
-        eta = problem.design.matvec(self.coef)
-        eta = eta if self.conditions.offset is None else eta + self.conditions.offset
+        offset, errors = self.conditions.offset, None
+        if self.careful:
+            scores = problem.design.gather(careful_scores, self.coef, rows=() if offset is None else (offset,))
+            eta, errors = scores[:, :-1].reshape(len(scores), *self.coef.shape[1:]), scores[:, -1]
+        else:
+            eta = problem.design.matvec(self.coef)
+            eta = eta if offset is None else eta + offset
         slopes = np.asarray(loss.slope(eta, problem.y))
         objective = problem.mean(loss.value(eta, problem.y)) + problem.penalty.value(self.coef, self._penalty_weights)
-        error = self._objective_error(objective, _mean_squares(problem, slopes), float(len(problem.y)))
-        return objective, error, eta, slopes
+        count = float(len(problem.y))
+        if errors is None:
+            return objective, self._objective_error(objective, _mean_squares(problem, slopes), count), eta, slopes
+        sizes = np.abs(slopes).reshape(len(slopes), -1).sum(axis=1)
+        bound = loss.curvature_bound
+        sizes = np.ones(len(sizes)) if bound is None else sizes + 0.5 * bound * slopes[0].size * errors
+        return objective, self._rounded(objective, problem.mean(sizes * errors), count), eta, slopes
 
     def _is_one_score(self, slopes: Floats) -> bool:
         return slopes.ndim == 1 and bool(self.free.any()) and not self.problem.loss.has_curvature
@@ -206,10 +234,15 @@ class _DualGap:
         loss = float(scores.sum())
         if bound is not None:
             loss = float(np.sqrt(mean_squares) @ scores) * OUTWARD + 0.5 * bound * float(scores @ scores)
-        rounding = gamma(depth + 8.0) + gamma(self.coef.size + 8.0) + value_rounding(len(by_class))
-        return self.slack * OUTWARD * (loss + rounding * abs(objective)) + TINY
+        return self._rounded(objective, loss, depth)
 
-    def _newton_bound(self, objective: float, error: float, best: GapBound, wanted: float) -> GapBound:
+    def _rounded(self, objective: float, by_scores: float, depth: float) -> float:
+        """Return a bound on the error of the objective, given that by the errors of the scores."""
+        scores = self.coef.size // len(self.coef)
+        rounding = gamma(depth + 8.0) + gamma(self.coef.size + 8.0) + value_rounding(scores)
+        return self.slack * OUTWARD * (by_scores * (1.0 + gamma(depth)) + rounding * abs(objective)) + TINY
+
+    def _newton_bound(self, objective: float, error: float, best: GapBound, enough: Enough) -> GapBound:
         """Return the bound at slopes moved as by a Newton step, in up to `ROUNDS` rounds, until it is as wanted."""
         problem, coef = self.problem, self.coef
         expansion = problem.expand(coef, order=2)
@@ -223,7 +256,7 @@ class _DualGap:
             sums = self._sums(rows, None)
             bound = self._bound_of(objective, error, sums)
             best = bound if bound.gap < best.gap else best
-            if best.relative_gap <= wanted:
+            if enough(best):
                 break
             residual = curvature * (coef - change) + sums.products / problem.total_weight
         return best
@@ -254,12 +287,8 @@ class _DualGap:
 
     def _penalty_conjugate(self, sums: _DualSums) -> tuple[float, float]:
         """Return an upper bound on the conjugate of the penalty, and how much of it may be rounding errors."""
-        total, used = self.problem.total_weight, ~self.free
-        classes = sums.products.shape[1] if sums.products.ndim == 2 else 1
-        lengths = np.sqrt(np.outer(self.problem.column_squares, np.atleast_1d(sums.squares) / total))
-        dual = np.abs(sums.products.reshape(len(lengths), -1)) / total
-        error = self.slack * OUTWARD * gamma(sums.depth + classes + 8.0) * lengths + TINY
-        signed = -sums.products.reshape(len(lengths), -1) / total
+        used, (signed, error, _) = ~self.free, self._dual_coef(sums)
+        dual, classes = np.abs(signed), signed.shape[1]
         terms = (
             [
                 self._conjugate_term(j, signed[j, k], dual[j, k], error[j, k])
@@ -270,8 +299,21 @@ class _DualGap:
             else self._conjugate_terms(dual[used], error[used], used)
         )
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            noise = np.where(self.quadratic > 0.0, (error * (2.0 * dual + error)).T / self.quadratic, 0.0)
-        return float(np.sum(terms)) * (1.0 + gamma(dual.size + 16.0)) + TINY, float(noise.sum())
+            noise = np.where(self.quadratic > 0.0, (error * (2.0 * dual + error)).T / self.quadratic, 0.0).sum()
+            shrunk = np.where(self._boxed, error.T / self.absolute, 0.0).max(initial=0.0)  # slopes scaled into the box
+        noise += shrunk * self.problem.penalty.value(self.coef, self._penalty_weights)
+        return float(np.sum(terms)) * (1.0 + gamma(dual.size + 16.0)) + TINY, float(noise)
+
+    def _dual_coef(self, sums: _DualSums) -> tuple[Floats, Floats, Floats]:
+        """Return v (p, K), a bound on the error of each entry, and the largest that rounding slopes would change it."""
+        total = self.problem.total_weight
+        lengths = np.sqrt(np.outer(self.problem.column_squares, np.atleast_1d(sums.squares) / total)) * OUTWARD
+        dual = -(sums.products + sums.products_rest).reshape(len(lengths), -1) / total
+        depth = sums.depth + dual.shape[1] + 8.0
+        error = gamma(depth) * lengths
+        if self.careful:
+            error = 4 * UNIT * np.abs(dual) + (4.0 * gamma(2.0 * depth) ** 2 + gamma(dual.shape[1] - 1.0)) * lengths
+        return dual, self.slack * OUTWARD * error + TINY, 2 * UNIT * lengths
 
     def _conjugate_terms(self, dual: Floats, error: Floats, used: Bools) -> Floats:
         """Return (|v| + e − a)₊²/2q, infinite where q is 0 and |v| + e is above a."""
@@ -304,8 +346,8 @@ class _DualGap:
         if not self.free.any():
             return 0.0
         total = self.problem.total_weight
-        rounding = 2 * UNIT * np.abs(sums.high) + gamma(sums.depth + 8.0) ** 2 * sums.absolute + TINY
-        residual = OUTWARD * float(np.sum(np.abs(sums.high + sums.low) + self.slack * rounding)) / total
+        rounding = 2 * UNIT * np.abs(sums.slopes) + gamma(sums.depth + 8.0) ** 2 * sums.absolute + TINY
+        residual = OUTWARD * float(np.sum(np.abs(sums.slopes + sums.slopes_rest) + self.slack * rounding)) / total
         return OUTWARD * residual * self._largest_intercept(primal) if residual else 0.0
 
     def _largest_intercept(self, primal: float) -> float:
@@ -338,10 +380,8 @@ class _DualGap:
         boxed, problem = self._boxed, self.problem
         if not boxed.any():
             return slopes
-        sums = problem.dual_coef(slopes)
-        lengths = np.sqrt(np.outer(problem.column_squares, _mean_squares(problem, slopes)))
-        error = 2.0 * self.slack * gamma(len(problem.y) + 2.0 * lengths.shape[1] + 8.0) * lengths
-        sizes = (np.abs(sums.reshape(len(boxed), -1)) + error)[boxed].max(axis=1)
+        dual, error, rounding = self._dual_coef(self._sums(_rows_of(self), slopes))
+        sizes = (np.abs(dual) + 2.0 * error + rounding)[boxed].max(axis=1)
         with np.errstate(divide="ignore"):
             largest = float(np.min(self.absolute[boxed] / sizes)) * (1.0 - 16 * UNIT)
         return slopes * min(largest, _best_scale(problem, slopes, min(largest, 1.0)))
@@ -349,7 +389,8 @@ class _DualGap:
 
 def _rows_of(gap: _DualGap, coef: Floats | None = None, change: float | Floats = 0.0) -> _Rows:
     problem = gap.problem
-    return _Rows(problem.loss, problem.weights is not None, gap.conditions.offset is not None, coef, change)
+    offset = gap.conditions.offset is not None
+    return _Rows(problem.loss, problem.weights is not None, offset, coef, change, gap.careful)
 
 
 def least_share(problem: Problem) -> float:
@@ -398,16 +439,32 @@ def _dual_sums(block: Block, *arguments: Any) -> _DualSums:
     column = weights if slopes.ndim == 1 or isinstance(weights, float) else weights[:, np.newaxis]
     high, low = two_product(column, slopes) if how.weighted else (slopes, np.zeros_like(slopes))
     total, rest = compensated_sums(high, low)
+    products, products_rest = _products(block, high, low, how.careful)
     return _DualSums(
         depth=float(len(y)) + 4.0,
         conjugate=float(np.sum(weights * conjugates)),
         size=float(np.sum(weights * sizes)),
-        products=block.rmatvec(high),
+        products=products,
+        products_rest=products_rest,
         squares=np.sum(high * slopes, axis=0),
-        high=total,
-        low=rest,
+        slopes=total,
+        slopes_rest=rest,
         absolute=np.abs(high).sum(axis=0),
     )
+
+
+def _products(block: Block, high: Floats, low: Floats, careful: bool) -> tuple[Floats, Floats]:
+    """Return Xᵗ(high + low) as sums and remainders; with plain dot products there are no remainders."""
+    if not careful:
+        products = block.rmatvec(high)
+        return products, np.zeros_like(products)
+    columns, by_class = (
+        np.ascontiguousarray(block.dense().T),
+        zip(np.atleast_2d(high.T), np.atleast_2d(low.T), strict=True),
+    )
+    parts = [compensated_dots(columns, *own) for own in by_class]
+    shape = (len(columns), *high.shape[1:])
+    return tuple(np.stack(part, axis=-1).reshape(shape) for part in zip(*parts, strict=True))  # type: ignore[return-value]
 
 
 def _moved_slopes(block: Block, how: _Rows, y: Any, offset: Floats | None) -> Floats:

@@ -84,18 +84,18 @@ def value_rounding(scores: int) -> float:
 def enclose_loss(loss: Loss, eta: Floats, error: Floats, y: Any, threshold: float = 0.0) -> LossTerms:
     """Return the terms of a loss at scores with bounds on their errors, one bound per row.
 
-    `threshold` is the τ of the squared hinge.
+    `threshold` is the τ of the squared hinge; a smaller curvature of the logistic loss counts as 0.
     """
     return _ENCLOSED[loss.name](loss, eta, error, y, threshold)
 
 
-def _logistic(loss: Loss, eta: Floats, error: Floats, y: Any, _: float) -> LossTerms:
+def _logistic(loss: Loss, eta: Floats, error: Floats, y: Any, threshold: float) -> LossTerms:
     value, slope, curvature = loss.expand(eta, y, 2)
     size = np.abs(eta)
     change = error * np.exp(-np.maximum(size - error, 0.0))
     slope_error = OUTWARD * np.minimum(change, 1.0) + 16 * UNIT * np.abs(slope) + TINY
     least = np.where(size < NORMAL_EXPONENT, curvature * np.exp(-error) * (1.0 - 64 * UNIT), 0.0)
-    return LossTerms(value, slope, slope_error, least)
+    return LossTerms(value, slope, slope_error, np.where(least < threshold, 0.0, least))
 
 
 def _squared(loss: Loss, eta: Floats, error: Floats, y: Any, _: float) -> LossTerms:

@@ -28,7 +28,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
@@ -48,11 +47,12 @@ from separatrix.certificates.curvature import (
     MAX_WIDTH,
     Columns,
     Dependence,
+    Enough,
     GapBound,
     curvature_bound,
     dependence_clause,
     held_clause,
-    is_within,
+    never,
     relation_check,
     require_dependence,
     width,
@@ -89,14 +89,14 @@ def bound_within(
     dual: Floats | None = None,
     dependence: Dependence = INDEPENDENT,
     *,
-    wanted: float = 0.0,
+    enough: Enough = never,
     slack: float = 1.0,
     brief: bool = False,
 ) -> GapBound | None:
     """Return the bound over the columns that are neither aliased nor held; None if those that vary prove nothing."""
     if dependence == INDEPENDENT:
-        return gap_bound(problem, coef, dual, wanted=wanted, slack=slack, brief=brief)
-    columns, enough = dependence.varying(problem.design.shape[1]), partial(is_within, gap=wanted)
+        return gap_bound(problem, coef, dual, enough=enough, slack=slack, brief=brief)
+    columns = dependence.varying(problem.design.shape[1])
     return curvature_bound(problem, coef, columns=columns, enough=enough, slack=slack, brief=brief)
 
 
@@ -234,9 +234,9 @@ class OptimalityCertificate(Certificate):
             yield Check("radii", holds, "distances from the minimiser" if holds else "larger ones are proved")
 
     def _bound(self, problem: Problem, slopes: Floats | None) -> GapBound | None:
-        """Return the bound that the statement needs: by the curvature if it has radii, else any."""
-        if self.radii is None:
-            return bound_within(problem, self.coef, slopes, wanted=self.relative_gap)
+        """Return a bound that implies the statement, or the best; with aliased or held columns by the curvature."""
+        if self.radii is None or self.dependence == INDEPENDENT:
+            return bound_within(problem, self.coef, slopes, enough=self._is_implied)
         columns = self.dependence.varying(problem.design.shape[1])
         return curvature_bound(problem, self.coef, columns=columns, enough=self._is_implied)
 

@@ -275,17 +275,20 @@ class _GapCheck:
 
     def _bound(self, coef: Floats, dual: Floats | None) -> GapBound:
         """Return the bound over all columns or, if that is not within the tolerance, over those not dependent."""
-        best = bound_within(self.problem, coef, dual, wanted=self.tol, slack=STATED_SLACK, brief=True)
+        best = bound_within(self.problem, coef, dual, enough=self._enough, slack=STATED_SLACK, brief=True)
         assert best is not None
         self.dependence = INDEPENDENT
         curved = self.problem.loss.has_curvature and not self.problem.penalty.strength
         if best.relative_gap <= self.tol or not (curved and best.rounded) or self._collinearity == INDEPENDENT:
             return best
-        asked: dict[str, Any] = {"wanted": self.tol, "slack": STATED_SLACK, "brief": True}
+        asked: dict[str, Any] = {"enough": self._enough, "slack": STATED_SLACK, "brief": True}
         within = bound_within(self.problem, coef, None, self._collinearity, **asked)
         if within is not None:
             best, self.dependence = within, self._collinearity
         return best
+
+    def _enough(self, bound: GapBound) -> bool:
+        return bound.relative_gap <= self.tol
 
     @cached_property
     def _collinearity(self) -> Dependence:
