@@ -104,7 +104,7 @@ class Maker:
         weights = self._weights(n)
         scales, divided = self._scales(model, X)
         X = X * scales
-        estimator = self._estimator(model, bool(rng.random() < 0.75), divided)
+        estimator = self._estimator(model, bool(rng.random() < 0.75), divided, labels in {"separable", "quasi"})
         words = (model, shape, labels, "weights" * (weights is not None), "scaled" * bool((scales != 1.0).any()))
         return Design(", ".join(filter(None, words)), dependence, estimator, X, y, weights)
 
@@ -176,7 +176,8 @@ class Maker:
         scales = 10.0 ** np.minimum(rng.integers(-far, far + 1, p), most)
         return scales, bool(far) and model not in {"logistic", "softmax", "least squares"}
 
-    def _estimator(self, model: str, intercept: bool, scaled: bool) -> Any:
+    def _estimator(self, model: str, intercept: bool, scaled: bool, separated: bool) -> Any:
+        """Return an estimator; of separated rows the penalty sets the conditioning, so that it is not below 1e-12."""
         options: dict[str, Any] = {"fit_intercept": intercept}
         if model in {"logistic", "softmax"}:
             return sx.LogisticRegression(**options)
@@ -184,7 +185,8 @@ class Maker:
             return sx.LinearRegression(**options)
         options |= {"tol": WANTED / 10, "scaling": "spread" if scaled else "none"}
         far = {"logistic, ridge": 26, "softmax, ridge": 8, "squared, ridge": 12}.get(model, 6)
-        options["strength"] = float(10.0 ** self.rng.uniform(-far, -1.0))
+        strength = float(10.0 ** self.rng.uniform(-far, -1.0))
+        options["strength"] = max(strength, 1e-12) if separated else strength
         if model == "squared hinge":
             return sx.LinearSVM(loss="squared_hinge", **options)
         kind = sx.LinearRegression if model == "squared, ridge" else sx.LogisticRegression
