@@ -29,6 +29,7 @@ from separatrix.numerics import compensated_dots, compensated_sums, entropy_comp
 from separatrix.penalties import NoPenalty, Penalty
 
 NEGLIGIBLE = 1e-8  # of the loss of a constant score: a smaller objective counts as 0
+FAR_EXPONENT = 64  # of the largest weight: beyond, weights are scaled
 ROUNDED = 1e-6  # more than the rounding errors of that loss
 
 
@@ -64,6 +65,14 @@ class Problem:
         if self.weights is None:
             return float(self.design.shape[0])
         return float(sum(compensated_sums(self.weights, np.zeros(len(self.weights)))))
+
+    @cached_property
+    def normalised(self) -> Problem:
+        """The problem with weights times a power of 2, so that the largest is about 1: no objective changes."""
+        if self.weights is None:
+            return self
+        exponent = int(np.frexp(self.weights.max(initial=0.0))[1])
+        return self if abs(exponent) < FAR_EXPONENT else replace(self, weights=np.ldexp(self.weights, -exponent))
 
     @cached_property
     def shares(self) -> Floats:
@@ -114,8 +123,8 @@ class Problem:
 
         Without an intercept it is that of scores of 0.
         """
-        constant = constant_loss(self)
-        return max(NEGLIGIBLE * constant * (1.0 - ROUNDED), float(np.finfo(np.float64).tiny))
+        scale = NEGLIGIBLE * constant_loss(self) * (1.0 - ROUNDED)
+        return max(scale if np.isfinite(scale) else 0.0, float(np.finfo(np.float64).tiny))
 
     def certifiable_excess(self, gradient: Floats, estimate: float) -> float:
         """Return the duality gap to expect at a point of estimated suboptimality; larger with a quadratic penalty."""

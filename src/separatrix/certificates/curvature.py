@@ -297,7 +297,7 @@ def curvature_bound(
     if coef.ndim == 2 and problem.penalty.absolute:  # slopes of |w| of classes are not those of differences
         return None
     best: GapBound | None = None
-    for attempt in _attempts(problem, coef, columns, conditions, slack):
+    for attempt in _attempts(problem.normalised, coef, columns, conditions, slack):
         bound = attempt.bound()
         best = bound if best is None else best.or_better(bound)
         hopeless = brief and bound is not None and not bound.rounded and attempt.point.threshold == 0.0
@@ -351,7 +351,7 @@ def moment_bound(
 
 def loss_bound(problem: Problem, coef: Floats, *, slack: float = 1.0) -> GapBound:
     """Return the mean loss with a bound on its error, which bounds the suboptimality too; one pass."""
-    n, p = problem.design.shape
+    problem, (n, p) = problem.normalised, problem.design.shape
     point = _Point(coef, problem.loss, problem.weights is not None, False, careful=n * p <= CAREFUL)
     with np.errstate(all="ignore"):
         sums = problem.design.fold(
@@ -432,6 +432,8 @@ def orthogonal_coordinates(problem: Problem, columns: Indices, quadratic: Floats
     None if columns are dependent.
     """
     design, count = problem.design, len(columns)
+    if not count:
+        return None
     factor = triangle(design, np.zeros(design.shape[0]), problem.weights)[:, :-1][:, columns]
     if quadratic.any():
         factor = np.vstack([factor, np.diag(np.sqrt(problem.total_weight * quadratic[columns]))])

@@ -31,6 +31,7 @@ from separatrix.arrays import Bools, Floats
 from separatrix.certificates.curvature import (
     MAX_WIDTH,
     PLAIN,
+    STATED_SLACK,
     Conditions,
     Enough,
     GapBound,
@@ -52,6 +53,7 @@ from separatrix.numerics import (
     semidefinite_solver,
     solve_semidefinite,
     two_product,
+    two_sum,
 )
 from separatrix.problem import Problem
 
@@ -75,6 +77,7 @@ def gap_bound(
     `slopes` are a solver's own dual point. The first bound that is enough is returned. `brief` tries no tighter one
     where the gap is not one of rounding.
     """
+    problem = problem.normalised
     dual, best = _DualGap(problem, coef, conditions, slack), None
     if dual.is_usable:
         best = dual.bound(slopes, enough)
@@ -92,13 +95,14 @@ def gap_bound(
 
 def value_bound(problem: Problem, coef: Floats, *, slack: float = 1.0) -> GapBound:
     """Return the objective with its error, and the bound that always holds."""
-    return _DualGap(problem, coef, PLAIN, slack).trivial()
+    return _DualGap(problem.normalised, coef, PLAIN, slack).trivial()
 
 
 class _DualSums(NamedTuple):
     """Weighted sums over rows at a dual point: `depth` roundings at most were made in each.
 
-    The conjugates and the sizes of their terms, Σ sαx, Σ sα², and Σ sα with Σ s|α|. Sums of α and of αx have a `rest`.
+    The conjugates and the sizes of their terms, Σ sαx, Σ sα² and Σ sα. Sums of α and of αx have a `rest`; `inexact` is
+    a bound on the sizes of the terms of that of α, which is the one that is rounded.
     """
 
     depth: float
@@ -109,17 +113,29 @@ class _DualSums(NamedTuple):
     squares: Floats
     slopes: Floats
     slopes_rest: Floats
-    absolute: Floats
+    inexact: Floats
+    careful: bool
 
 
 def join_dual_sums(a: Sequence[Any], b: Sequence[Any]) -> _DualSums:
     """Add the sums of two blocks."""
     first, second = _DualSums(*a), _DualSums(*b)
-    joined = {name: x + z for name, x, z in zip(_DualSums._fields, a, b, strict=True)}
-    for name in ("products", "slopes"):
-        parts = (np.stack([getattr(each, field) for each in (first, second)]) for field in (name, f"{name}_rest"))
-        joined[name], joined[f"{name}_rest"] = compensated_sums(*parts)
-    return _DualSums(**joined)._replace(depth=max(first.depth, second.depth) + 1.0)
+    slopes, slopes_error = two_sum(first.slopes, second.slopes)
+    products, products_error = first.products + second.products, 0.0
+    if first.careful:
+        products, products_error = two_sum(first.products, second.products)
+    return _DualSums(
+        max(first.depth, second.depth) + 1.0,
+        first.conjugate + second.conjugate,
+        first.size + second.size,
+        products,
+        first.products_rest + second.products_rest + products_error,
+        first.squares + second.squares,
+        slopes,
+        first.slopes_rest + second.slopes_rest + slopes_error,
+        first.inexact + second.inexact + UNIT * np.abs(slopes),
+        first.careful,
+    )
 
 
 class _Rows(NamedTuple):
@@ -218,16 +234,17 @@ class _DualGap:
     def _streamed_objective(self) -> tuple[float, float, float]:
         """Return the objective, a bound on its error, and the shift of all scores that makes the slopes sum to 0."""
         problem, coef = self.problem, self.coef
-        depth, value, squares, slope, mass = problem.design.fold(
+        depth, value, squares, slope, mass, columns = problem.design.fold(
             _loss_sums, _rows_of(self, coef), rows=self.rows, combine=_join_loss_sums
         )
+        vars(problem).setdefault("column_squares", columns / problem.total_weight)  # the cached property
         objective = value / problem.total_weight + problem.penalty.value(coef, self._penalty_weights)
         error = self._objective_error(objective, np.asarray([squares / problem.total_weight]), depth)
         return objective, error, slope / mass if self.free.any() and mass > 0.0 else 0.0
 
     def _objective_error(self, objective: float, mean_squares: Floats, depth: float) -> float:
         """Return a bound on the error of the objective, from the mean squares of the columns and of the slopes."""
-        lengths, by_class = np.sqrt(self.problem.column_squares) * OUTWARD, np.atleast_2d(self.coef.T)
+        lengths, by_class = np.sqrt(self.problem.column_squares + TINY) * OUTWARD, np.atleast_2d(self.coef.T)
         sizes = np.abs(by_class) @ lengths + self.largest_offset
         scores = OUTWARD * (gamma(self.coef.shape[0] + 8.0) * sizes + self.score_error)
         bound = self.problem.loss.curvature_bound
@@ -307,7 +324,8 @@ class _DualGap:
     def _dual_coef(self, sums: _DualSums) -> tuple[Floats, Floats, Floats]:
         """Return v (p, K), a bound on the error of each entry, and the largest that rounding slopes would change it."""
         total = self.problem.total_weight
-        lengths = np.sqrt(np.outer(self.problem.column_squares, np.atleast_1d(sums.squares) / total)) * OUTWARD
+        squares = np.atleast_1d(sums.squares) / total
+        lengths = np.outer(np.sqrt(self.problem.column_squares + TINY), np.sqrt(squares + TINY)) * OUTWARD
         dual = -(sums.products + sums.products_rest).reshape(len(lengths), -1) / total
         depth = sums.depth + dual.shape[1] + 8.0
         error = gamma(depth) * lengths
@@ -346,14 +364,16 @@ class _DualGap:
         if not self.free.any():
             return 0.0
         total = self.problem.total_weight
-        rounding = 2 * UNIT * np.abs(sums.slopes) + gamma(sums.depth + 8.0) ** 2 * sums.absolute + TINY
-        residual = OUTWARD * float(np.sum(np.abs(sums.slopes + sums.slopes_rest) + self.slack * rounding)) / total
+        rounding = 2 * UNIT * np.abs(sums.slopes + sums.slopes_rest) + gamma(sums.depth + 8.0) * sums.inexact + TINY
+        noise = (self.slack - 1.0) * UNIT * np.sqrt(sums.squares * total)  # of slopes that another machine rounds
+        residual = OUTWARD * float(np.sum(np.abs(sums.slopes + sums.slopes_rest) + self.slack * rounding + noise))
+        residual /= total
         return OUTWARD * residual * self._largest_intercept(primal) if residual else 0.0
 
     def _largest_intercept(self, primal: float) -> float:
         """Return b̄, a bound on the intercept of coefficients whose objective is at most `primal`."""
         problem, penalised = self.problem, ~self.free
-        length = math.sqrt(float(problem.column_squares[penalised].sum())) * OUTWARD
+        length = math.sqrt(float((problem.column_squares + TINY)[penalised].sum())) * OUTWARD
         with np.errstate(divide="ignore"):
             reaches = np.sqrt(2.0 * primal / self.quadratic[penalised]), primal / self.absolute[penalised]
         size = min((float(reach.max(initial=0.0)) for reach in reaches), default=0.0) * OUTWARD
@@ -381,7 +401,8 @@ class _DualGap:
         if not boxed.any():
             return slopes
         dual, error, rounding = self._dual_coef(self._sums(_rows_of(self), slopes))
-        sizes = (np.abs(dual) + 2.0 * error + rounding)[boxed].max(axis=1)
+        error *= 2.0 * STATED_SLACK / self.slack  # fits and checks take the same point
+        sizes = (np.abs(dual) + error + rounding)[boxed].max(axis=1)
         with np.errstate(divide="ignore"):
             largest = float(np.min(self.absolute[boxed] / sizes)) * (1.0 - 16 * UNIT)
         return slopes * min(largest, _best_scale(problem, slopes, min(largest, 1.0)))
@@ -413,21 +434,25 @@ def _split_rows(rows: Sequence[Any], how: _Rows) -> tuple[Any, Floats | float, F
     return y, weights, offset, others[0] if others else None
 
 
-def _loss_sums(block: Block, *arguments: Any) -> tuple[float, ...]:
+def _loss_sums(block: Block, *arguments: Any) -> tuple[Any, ...]:
+    """Return the sums of value, squared slope, slope and curvature, and of the squares of the columns."""
     *rows, how = arguments
     y, weights, offset, _ = _split_rows(rows, how)
     eta = block.matvec(how.coef)
     value, slope, curvature = how.loss.expand(eta if offset is None else eta + offset, y, 2)
     parts = (value, slope * slope, slope, curvature)
-    return (float(len(y)), *(float(np.sum(weights * part)) for part in parts))
+    columns = block.column_squares(np.ones(len(y)) * weights)
+    return (float(len(y)), *(float(np.sum(weights * part)) for part in parts), columns)
 
 
-def _join_loss_sums(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, ...]:
+def _join_loss_sums(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     return (max(a[0], b[0]) + 1.0, *(x + z for x, z in zip(a[1:], b[1:], strict=True)))
 
 
 def _dual_sums(block: Block, *arguments: Any) -> _DualSums:
     *rows, how = arguments
+    if how.loss.name == "logistic" and len(rows) == 1:
+        return _logistic_sums(block, rows[0], how)
     y, weights, offset, slopes = _split_rows(rows, how)
     if slopes is None:
         slopes = _moved_slopes(block, how, y, offset)
@@ -438,7 +463,7 @@ def _dual_sums(block: Block, *arguments: Any) -> _DualSums:
         sizes = sizes + (np.abs(shifted) if shifted.ndim == 1 else np.abs(shifted).sum(axis=1))
     column = weights if slopes.ndim == 1 or isinstance(weights, float) else weights[:, np.newaxis]
     high, low = two_product(column, slopes) if how.weighted else (slopes, np.zeros_like(slopes))
-    total, rest = compensated_sums(high, low)
+    total, rest, inexact = _split_sums(slopes) if not how.weighted else (*compensated_sums(high, low), 32 * UNIT)
     products, products_rest = _products(block, high, low, how.careful)
     return _DualSums(
         depth=float(len(y)) + 4.0,
@@ -449,8 +474,44 @@ def _dual_sums(block: Block, *arguments: Any) -> _DualSums:
         squares=np.sum(high * slopes, axis=0),
         slopes=total,
         slopes_rest=rest,
-        absolute=np.abs(high).sum(axis=0),
+        inexact=len(y) * np.abs(high).max(axis=0, initial=0.0) * inexact,
+        careful=how.careful,
     )
+
+
+def _logistic_sums(block: Block, y: Floats, how: _Rows) -> _DualSums:
+    """Return the sums of rows of weight 1 at the moved slopes of the logistic loss, with as few steps as it takes."""
+    assert how.coef is not None
+    margin = y * block.matvec(how.coef)
+    tail = np.exp(-np.abs(margin))
+    denominator = 1.0 + tail
+    change = how.change if np.ndim(how.change) == 0 else block.matvec(np.asarray(how.change))
+    own = np.where(margin > 0.0, tail, 1.0) / denominator
+    q = own + y * change * (tail / (denominator * denominator))
+    inside = (q > 0.0) & (q < 1.0)
+    if not inside.all():  # by rounding
+        q = np.where(inside, q, np.clip(own, UNIT * UNIT, 1.0 - UNIT))
+    conjugate = float(q @ np.log(q) + (1.0 - q) @ np.log1p(-q))
+    slopes = -y * q
+    total, rest, inexact = _split_sums(slopes)
+    products, size = block.rmatvec(slopes), float(q.sum())
+    squares, count = np.asarray(float(q @ q)), float(len(y))
+    bound = np.asarray(count * float(q.max(initial=0.0)) * inexact)
+    none = np.zeros_like(products)
+    return _DualSums(count + 4.0, conjugate, size - conjugate, products, none, squares, total, rest, bound, False)
+
+
+def _split_sums(values: Floats) -> tuple[Floats, Floats, float]:
+    """Return Σ values over the first axis as an exact sum of leading digits and the sum of the rest.
+
+    The leading digits are multiples of a unit so large that no sum of them is rounded; the rest of a value is at most
+    half of it. The last number bounds it relative to the largest value.
+    """
+    count = len(values)
+    exponents = np.frexp(np.abs(values).max(axis=0, initial=0.0))[1] + math.frexp(count)[1]
+    shift = np.ldexp(1.5, exponents)  # 2^52 units
+    leading = (values + shift) - shift
+    return leading.sum(axis=0), (values - leading).sum(axis=0), 4.0 * count * UNIT
 
 
 def _products(block: Block, high: Floats, low: Floats, careful: bool) -> tuple[Floats, Floats]:
@@ -473,8 +534,14 @@ def _moved_slopes(block: Block, how: _Rows, y: Any, offset: Floats | None) -> Fl
     eta = block.matvec(how.coef)
     _, slope, curvature = how.loss.expand(eta if offset is None else eta + offset, y, 2)
     moved = slope - curvature * (how.change if np.ndim(how.change) == 0 else block.matvec(np.asarray(how.change)))
-    outside = ~np.isfinite(np.asarray(how.loss.conjugate(moved, y)))  # by rounding, where a slope is next to 0
-    return np.asarray(np.where(outside, slope, moved))
+    if how.loss.target == "labels":
+        downward = -y * moved
+        outside = downward < 0.0
+        if how.loss.name == "logistic":
+            outside |= downward > 1.0
+        if outside.any():  # by rounding, where a slope is next to 0
+            moved[outside] = slope[outside]
+    return np.asarray(moved)
 
 
 def _conjugates(loss: Loss, slopes: Floats, y: Any) -> tuple[Floats, Floats, Floats]:
@@ -482,9 +549,8 @@ def _conjugates(loss: Loss, slopes: Floats, y: Any) -> tuple[Floats, Floats, Flo
     if loss.target == "classes":
         return _softmax_conjugates(slopes, y)
     conjugates = np.asarray(loss.conjugate(slopes, y), dtype=np.float64)
-    if loss.name == "logistic":
-        q = -y * slopes
-        return slopes, conjugates, np.abs(entropy_term(q)) + np.abs(entropy_complement(q)) + np.abs(q)
+    if loss.name == "logistic":  # both terms of the conjugate have the same sign
+        return slopes, conjugates, np.abs(conjugates) + np.abs(slopes)
     return slopes, conjugates, np.abs(y * slopes) + 0.5 * slopes * slopes
 
 

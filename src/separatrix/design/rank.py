@@ -100,17 +100,18 @@ def find_aliases(triangle: Floats, rows: int) -> Aliases:
     return _aliases(basis[:, : len(retained)].T @ triangle, np.asarray(retained, dtype=np.intp), lengths)
 
 
-def pivoted_aliases(rows: Floats, virtual: bool = False) -> Aliases:
+def pivoted_aliases(rows: Floats, virtual: bool = False, most: int | None = None) -> Aliases:
     """Return the aliases of a matrix with more columns than rows; columns with the largest remainders are retained.
 
-    A virtual column, the first, is always retained.
+    A virtual column, the first, is always retained. `most` limits the number of columns retained.
     """
     if virtual:
         ones = rows[:, 0]
         means = ones @ rows[:, 1:] / (ones @ ones)
         deviations = rows[:, 1:] - np.outer(ones, means)
         rounding = ROUNDING * np.sqrt(rows.shape[1]) * np.linalg.norm(rows[:, 1:], axis=0)
-        inner = pivoted_aliases(np.where(np.linalg.norm(deviations, axis=0) > rounding, deviations, 0.0))
+        clear = np.where(np.linalg.norm(deviations, axis=0) > rounding, deviations, 0.0)
+        inner = pivoted_aliases(clear, most=max(len(rows) - 1, 0))
         share = means[inner.aliased] - means[inner.retained] @ inner.shares
         retained = np.concatenate([[0], inner.retained + 1])
         return Aliases(retained, inner.aliased + 1, np.vstack([share, inner.shares]))
@@ -119,6 +120,7 @@ def pivoted_aliases(rows: Floats, virtual: bool = False) -> Aliases:
     triangle, order = scipy.linalg.qr(scaled, mode="r", pivoting=True)
     diagonal = np.abs(np.diag(triangle))
     rank = int((diagonal > ROUNDING * np.sqrt(rows.shape[1])).sum())
+    rank = rank if most is None else min(rank, most)
     products = np.empty((rank, rows.shape[1]))
     products[:, order] = triangle[:rank]
     return _aliases(products * lengths, np.sort(order[:rank]), lengths)

@@ -269,7 +269,7 @@ class _NewtonIterate:
         search = preconditioned if self.search is None else self.search
         size = float(np.vdot(residual, preconditioned))
         self.first = max(self.first, size)
-        enough = size * max(min(LOOSEST, math.sqrt(size / max(self.first, TINY))), TIGHTEST) ** 2
+        enough = size * max(min(LOOSEST, math.sqrt(max(size, 0.0) / max(self.first, TINY))), TIGHTEST) ** 2
         self.iterations = 0
         for _ in range(MOST_ITERATIONS if self._kind_with_covariances() == self.kind else MANY_ITERATIONS):
             if size <= enough:
