@@ -25,7 +25,7 @@ import oracles
 import separatrix as sx
 from oracles import mp
 from separatrix.certificates import base, standalone
-from separatrix.certificates.standalone import Interval
+from separatrix.certificates.standalone import Enclosure
 
 LIKELIHOOD = ("witness", "optimality", "statement")
 UNCHECKED = ("precomputed", "mapped", "clashes", "equal rows")  # these limits are named
@@ -190,7 +190,7 @@ def test_a_larger_problem_names_its_limit(tmp_path: Path) -> None:
 # Intervals
 
 
-def contains(interval: Interval, value: Any) -> bool:
+def contains(interval: Enclosure, value: Any) -> bool:
     return bool(mp.mpf(str(interval.low)) <= value <= mp.mpf(str(interval.high)))
 
 
@@ -198,14 +198,14 @@ def test_intervals_contain_the_results_and_are_narrow() -> None:
     rng = np.random.default_rng(0)
     for _ in range(300):
         a, b = (Fraction(float(x)) for x in rng.normal(size=2) * 10.0 ** rng.integers(-30, 3, 2))
-        x, z = (Interval.of(value) for value in (a, b))
+        x, z = (Enclosure.of(value) for value in (a, b))
         p, q = mp.mpf(a.numerator) / a.denominator, mp.mpf(b.numerator) / b.denominator
-        size = Interval.of(abs(a))
+        size = Enclosure.of(abs(a))
         results = [
             (x + z, p + q),
             (x - z, p - q),
             (x * z, p * q),
-            (x / Interval.of(abs(b)), p / abs(q)),
+            (x / Enclosure.of(abs(b)), p / abs(q)),
             (x.exp(), mp.exp(p)),
             (size.ln(), mp.log(abs(p))),
             (size.sqrt(), mp.sqrt(abs(p))),
@@ -218,7 +218,7 @@ def test_intervals_contain_the_results_and_are_narrow() -> None:
             width = mp.mpf(str(interval.high)) - mp.mpf(str(interval.low))
             assert width <= mp.mpf("1e-19") * abs(value) + mp.mpf("1e-45") * (1 + abs(p) + abs(q))
     assert contains(standalone.PI, mp.pi)
-    mixed = Interval(Decimal(-2), Decimal(3))
+    mixed = Enclosure(Decimal(-2), Decimal(3))
     assert [str(end) for end in ((mixed * mixed).low, (mixed * mixed).high)] == ["-6", "9"]
     assert (mixed.square().low, mixed.square().high, mixed.size().high) == (0, 9, 3)
     with pytest.raises(ArithmeticError, match="divisor"):
@@ -290,11 +290,11 @@ def test_the_best_bound_is_the_true_gap(
     gap = value - truth.value
     with localcontext(standalone.NEAREST):
         exact = [[Fraction(w) for w in line] for line in coef.tolist()]
-        point, gauge = [[Interval.of(w) for w in line] for line in exact], standalone.NOTHING
+        point, gauge = [[Enclosure.of(w) for w in line] for line in exact], standalone.NOTHING
         if loss == "softmax" and own.reference:
             point = standalone._relative(exact)
             sums = [sum(column) for column in zip(*exact, strict=True)]
-            gauge = standalone._product(own.quadratic, [Interval.of(total**2 / 6) for total in sums])
+            gauge = standalone._product(own.quadratic, [Enclosure.of(total**2 / 6) for total in sums])
         bounds = list(own.bounds(point, gauge, None))
     assert all(contains(bound.primal, value) for bound in bounds)
     assert all(mp.mpf(str(bound.gap)) >= gap for bound in bounds)
@@ -315,7 +315,7 @@ def test_separable_rows_have_no_bound_but_the_value_itself(tmp_path: Path) -> No
     own = objective(X, y, np.ones(4), "logistic", (0.0, 0.0), True, tmp_path)
     with localcontext(standalone.NEAREST):
         for slope in (0, 1, 30):
-            point = [[Interval.of(0), Interval.of(slope)]]
+            point = [[Enclosure.of(0), Enclosure.of(slope)]]
             bounds = list(own.bounds(point, standalone.NOTHING, None))
             assert all(bound.radii is None for bound in bounds)
             assert min(bound.gap for bound in bounds) == bounds[0].primal.high

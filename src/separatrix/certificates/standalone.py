@@ -544,7 +544,7 @@ def _hits(sets: list[frozenset[int]], size: int) -> bool:
 # Intervals
 
 
-class Interval:
+class Enclosure:
     """A number between two decimals; every operation rounds outward."""
 
     __slots__ = ("high", "low")
@@ -553,83 +553,83 @@ class Interval:
         self.low, self.high = low, high
 
     @classmethod
-    def of(cls, value: Interval | Number) -> Interval:
+    def of(cls, value: Enclosure | Number) -> Enclosure:
         """Return the interval of an exact number."""
-        if isinstance(value, Interval):
+        if isinstance(value, Enclosure):
             return value
         if isinstance(value, Decimal):
             return cls(value, value)
         ratio = Decimal(value.numerator), Decimal(value.denominator)
         return cls(DOWN.divide(*ratio), UP.divide(*ratio))
 
-    def __add__(self, other: Interval | Number) -> Interval:
-        own = Interval.of(other)
-        return Interval(DOWN.add(self.low, own.low), UP.add(self.high, own.high))
+    def __add__(self, other: Enclosure | Number) -> Enclosure:
+        own = Enclosure.of(other)
+        return Enclosure(DOWN.add(self.low, own.low), UP.add(self.high, own.high))
 
-    def __radd__(self, other: Interval | Number) -> Interval:
+    def __radd__(self, other: Enclosure | Number) -> Enclosure:
         return self + other
 
-    def __neg__(self) -> Interval:
-        return Interval(self.high.copy_negate(), self.low.copy_negate())
+    def __neg__(self) -> Enclosure:
+        return Enclosure(self.high.copy_negate(), self.low.copy_negate())
 
-    def __sub__(self, other: Interval | Number) -> Interval:
-        return self + -Interval.of(other)
+    def __sub__(self, other: Enclosure | Number) -> Enclosure:
+        return self + -Enclosure.of(other)
 
-    def __rsub__(self, other: Interval | Number) -> Interval:
+    def __rsub__(self, other: Enclosure | Number) -> Enclosure:
         return -self + other
 
-    def __mul__(self, other: Interval | Number) -> Interval:
-        own = Interval.of(other)
+    def __mul__(self, other: Enclosure | Number) -> Enclosure:
+        own = Enclosure.of(other)
         if self.high.is_signed():
             return -(-self * own)
         if own.high.is_signed():
             return -(self * -own)
         if not (self.low.is_signed() or own.low.is_signed()):
-            return Interval(DOWN.multiply(self.low, own.low), UP.multiply(self.high, own.high))
+            return Enclosure(DOWN.multiply(self.low, own.low), UP.multiply(self.high, own.high))
         pairs = [(a, b) for a in (self.low, self.high) for b in (own.low, own.high)]
-        return Interval(min(DOWN.multiply(*pair) for pair in pairs), max(UP.multiply(*pair) for pair in pairs))
+        return Enclosure(min(DOWN.multiply(*pair) for pair in pairs), max(UP.multiply(*pair) for pair in pairs))
 
-    def __rmul__(self, other: Interval | Number) -> Interval:
+    def __rmul__(self, other: Enclosure | Number) -> Enclosure:
         return self * other
 
-    def __truediv__(self, other: Interval | Number) -> Interval:
-        own = Interval.of(other)
+    def __truediv__(self, other: Enclosure | Number) -> Enclosure:
+        own = Enclosure.of(other)
         if not own.low > 0:
             raise ArithmeticError("a divisor is not above 0")
-        return self * Interval(DOWN.divide(1, own.high), UP.divide(1, own.low))
+        return self * Enclosure(DOWN.divide(1, own.high), UP.divide(1, own.low))
 
-    def __rtruediv__(self, other: Interval | Number) -> Interval:
-        return Interval.of(other) / self
+    def __rtruediv__(self, other: Enclosure | Number) -> Enclosure:
+        return Enclosure.of(other) / self
 
-    def _applied(self, name: str) -> Interval:  # an increasing function that decimal rounds to the nearest number
+    def _applied(self, name: str) -> Enclosure:  # an increasing function that decimal rounds to the nearest number
         low, high = getattr(DOWN, name)(self.low), getattr(UP, name)(self.high)
-        return Interval(DOWN.next_minus(low), UP.next_plus(high))
+        return Enclosure(DOWN.next_minus(low), UP.next_plus(high))
 
-    def exp(self) -> Interval:
+    def exp(self) -> Enclosure:
         return self._applied("exp").positive()
 
-    def ln(self) -> Interval:
+    def ln(self) -> Enclosure:
         return self._applied("ln")
 
-    def log1p(self) -> Interval:
+    def log1p(self) -> Enclosure:
         """Return ln(1 + x) for x from 0 on, which lies between x − x²/2 and x."""
         wide, near = (self + 1).ln(), self - self * self / 2
-        return Interval(max(wide.low, near.low), min(wide.high, self.high))
+        return Enclosure(max(wide.low, near.low), min(wide.high, self.high))
 
-    def sqrt(self) -> Interval:
+    def sqrt(self) -> Enclosure:
         return self.positive()._applied("sqrt").positive()
 
-    def positive(self) -> Interval:
+    def positive(self) -> Enclosure:
         """Return the number, 0 if it is below 0."""
-        return Interval(max(self.low, ZERO), max(self.high, ZERO))
+        return Enclosure(max(self.low, ZERO), max(self.high, ZERO))
 
-    def size(self) -> Interval:
+    def size(self) -> Enclosure:
         """Return the absolute value."""
         if self.low.is_signed() and self.high > 0:
-            return Interval(ZERO, max(self.low.copy_negate(), self.high))
+            return Enclosure(ZERO, max(self.low.copy_negate(), self.high))
         return -self if self.low.is_signed() else self
 
-    def square(self) -> Interval:
+    def square(self) -> Enclosure:
         size = self.size()
         return size * size
 
@@ -638,26 +638,26 @@ class Interval:
         return NEAREST.divide(NEAREST.add(self.low, self.high), 2)
 
 
-Matrix = list[list[Interval]]
-NOTHING = Interval(ZERO, ZERO)
-PI = Interval(*(UP.scaleb(Decimal(31415926535897932384626433832795028841971 + k), -40) for k in (0, 1)))
+Matrix = list[list[Enclosure]]
+NOTHING = Enclosure(ZERO, ZERO)
+PI = Enclosure(*(UP.scaleb(Decimal(31415926535897932384626433832795028841971 + k), -40) for k in (0, 1)))
 
 
-def _sum(values: Any) -> Interval:
+def _sum(values: Any) -> Enclosure:
     return sum(values, NOTHING)
 
 
-def _product(a: Any, b: Any) -> Interval:
+def _product(a: Any, b: Any) -> Enclosure:
     return _sum(x * z for x, z in zip(a, b, strict=True))
 
 
-def _norm(values: Any) -> Interval:
+def _norm(values: Any) -> Enclosure:
     return _sum(value.square() for value in values).sqrt()
 
 
-def _largest(values: Any) -> Interval:
+def _largest(values: Any) -> Enclosure:
     ends = [(value.low, value.high) for value in values] or [(ZERO, ZERO)]
-    return Interval(max(low for low, _ in ends), max(high for _, high in ends))
+    return Enclosure(max(low for low, _ in ends), max(high for _, high in ends))
 
 
 def _plain(a: list[Decimal], b: list[Decimal]) -> Decimal:
@@ -676,39 +676,39 @@ def _root(matrix: Matrix) -> Matrix | None:
         if square <= 0:
             return None
         rows.append([x / square.sqrt() for x in new])
-    return [[Interval.of(value) for value in row[: i + 1]] for i, row in enumerate(rows)]
+    return [[Enclosure.of(value) for value in row[: i + 1]] for i, row in enumerate(rows)]
 
 
-def _images(root: Matrix, vector: list[Interval]) -> list[Interval]:
+def _images(root: Matrix, vector: list[Enclosure]) -> list[Enclosure]:
     return [_product(row, vector[: len(row)]) for row in root]
 
 
-def _defect(root: Matrix, matrix: Matrix) -> Interval:
+def _defect(root: Matrix, matrix: Matrix) -> Enclosure:
     """Return ‖TᵗHT − I‖; below 1, H is positive definite."""
     half = zip(*(_images(root, row) for row in matrix), strict=True)
     images = [_images(root, list(column)) for column in half]
     return _norm(entry - int(u == v) for u, row in enumerate(images) for v, entry in enumerate(row))
 
 
-def _column_norms(root: Matrix) -> list[Interval]:
+def _column_norms(root: Matrix) -> list[Enclosure]:
     return [_norm(row[j] for row in root[j:]) for j in range(len(root))]
 
 
 # Convex objectives
 
 
-class Expansion(NamedTuple):
+class LossExpansion(NamedTuple):
     """Value, slopes and curvatures of the loss of a row."""
 
-    value: Interval
-    slopes: list[Interval]
+    value: Enclosure
+    slopes: list[Enclosure]
     bends: Matrix
 
 
 class Bound(NamedTuple):
     """The objective at a point, and upper bounds on its excess over the minimum and on distances from the minimiser."""
 
-    primal: Interval
+    primal: Enclosure
     gap: Decimal
     radii: list[Decimal] | None
 
@@ -739,40 +739,40 @@ class Objective:
         _limit("rows times columns", n * width, MAX_ENTRIES)
         _limit("rows times squared coefficients", n * len(self.places) ** 2, MAX_CURVATURES)
         total = sum(rows.weights)
-        self.X = [[Interval.of(value) for value in x] for x in values]
+        self.X = [[Enclosure.of(value) for value in x] for x in values]
         self.targets: list[Any] = list(rows.codes if self.by_class else rows.targets)
-        self.shares = [Interval.of(weight / total) for weight in rows.weights]
+        self.shares = [Enclosure.of(weight / total) for weight in rows.weights]
         self.absolute, self.quadratic = (
-            [NOTHING] * self.intercept + [Interval.of(factor)] * (width - self.intercept) for factor in penalty
+            [NOTHING] * self.intercept + [Enclosure.of(factor)] * (width - self.intercept) for factor in penalty
         )
         self.penalised = any(penalty) or width == self.intercept
 
-    def expand(self, x: list[Interval], target: Any, point: Matrix, slack: Decimal = ZERO) -> Expansion:
+    def expand(self, x: list[Enclosure], target: Any, point: Matrix, slack: Decimal = ZERO) -> LossExpansion:
         """Return the expansion of the loss of a row; the squared hinge is curved where the margin lacks `slack`."""
         scores = [_product(x, block) for block in point]
         if self.by_class:
             scores = [NOTHING] * self.reference + scores
             odds = [NOTHING if k == target else (score - scores[target]).exp() for k, score in enumerate(scores)]
             others = _sum(odds)
-            shares = [(Interval.of(1) if k == target else each) / (others + 1) for k, each in enumerate(odds)]
+            shares = [(Enclosure.of(1) if k == target else each) / (others + 1) for k, each in enumerate(odds)]
             slopes = [-others / (others + 1) if k == target else share for k, share in enumerate(shares)]
             rest = [_sum(share for k, share in enumerate(shares) if k != own) for own in range(len(shares))]
             bends = [[p * (rest[k] if k == m else -q) for m, q in enumerate(shares)] for k, p in enumerate(shares)]
-            return Expansion(others.log1p(), slopes, bends)
+            return LossExpansion(others.log1p(), slopes, bends)
         if self.loss == "squared":
             residual = scores[0] - target
-            return Expansion(residual.square() / 2, [residual], [[Interval.of(1)]])
+            return LossExpansion(residual.square() / 2, [residual], [[Enclosure.of(1)]])
         short = 1 - scores[0] * target
         loss = short.positive()
         if self.loss == "hinge":
-            return Expansion(loss, [Interval.of(-target if short.low > 0 else 0)], [[NOTHING]])
-        return Expansion(loss.square(), [loss * (-2 * target)], [[Interval.of(2 if short.low > slack else 0)]])
+            return LossExpansion(loss, [Enclosure.of(-target if short.low > 0 else 0)], [[NOTHING]])
+        return LossExpansion(loss.square(), [loss * (-2 * target)], [[Enclosure.of(2 if short.low > slack else 0)]])
 
-    def mixed(self, values: list[Interval], k: int) -> Interval:
+    def mixed(self, values: list[Enclosure], k: int) -> Enclosure:
         """Return an entry of the gradient of the ridge with q = 1."""
         return values[k] - _sum(values) / self.classes if self.softmax and self.reference else values[k]
 
-    def value(self, point: Matrix) -> Interval:
+    def value(self, point: Matrix) -> Enclosure:
         """Return the objective at a point."""
         rows = zip(self.X, self.targets, self.shares, strict=True)
         total = _sum(share * self.expand(x, target, point).value for x, target, share in rows)
@@ -782,9 +782,9 @@ class Objective:
             total += q * _sum(each * self.mixed(column, b) for b, each in enumerate(column)) / 2
         return total
 
-    def derivatives(self, point: Matrix, slack: Decimal = ZERO) -> tuple[list[Interval], Matrix]:
+    def derivatives(self, point: Matrix, slack: Decimal = ZERO) -> tuple[list[Enclosure], Matrix]:
         """Return the gradient, without that of a|w|, and the curvature, in the columns that vary."""
-        units = [[Interval.of(int(b == c)) for c in range(self.blocks)] for b in range(self.blocks)]
+        units = [[Enclosure.of(int(b == c)) for c in range(self.blocks)] for b in range(self.blocks)]
         gradient = [self.quadratic[j] * self.mixed([block[j] for block in point], b) for b, j in self.places]
         matrix = [
             [self.quadratic[j] * self.mixed(units[b], c) if j == k else NOTHING for c, k in self.places]
@@ -800,7 +800,7 @@ class Objective:
                     matrix[u][v] += scaled[c] * x[k]
         return gradient, [[matrix[max(u, v)][min(u, v)] for v in range(len(matrix))] for u in range(len(matrix))]
 
-    def subgradient(self, gradient: list[Interval], point: Matrix) -> list[Interval]:
+    def subgradient(self, gradient: list[Enclosure], point: Matrix) -> list[Enclosure]:
         """Return the gradient plus the subgradient of a|w| that is nearest to its opposite."""
         total = []
         for g, (b, j) in zip(gradient, self.places, strict=True):
@@ -814,7 +814,7 @@ class Objective:
                 total.append(g - a if w.high < 0 or (zero and g.low > 0) else g)
         return total
 
-    def curvature_bound(self, point: Matrix) -> tuple[Interval, list[Interval]] | None:
+    def curvature_bound(self, point: Matrix) -> tuple[Enclosure, list[Enclosure]] | None:
         """Return bounds on the suboptimality and on the distance of each coefficient from the minimiser, if any.
 
         With σ² = 1 − ‖TᵗHT − I‖, λ = ‖Tᵗg‖/σ, √κ = max ‖Tᵗx‖/σ and ν = √κ λ < 1 they are ½λ²(1 + ν/(3(1 − ν))) and
@@ -836,7 +836,7 @@ class Objective:
         gap = decrement.square() / 2 * (1 + share / (3 * (1 - share)))
         return gap, [decrement * length / ((1 - share) * sigma) for length in _column_norms(root)]
 
-    def longest(self, root: Matrix, point: Matrix, slack: Decimal) -> Interval:
+    def longest(self, root: Matrix, point: Matrix, slack: Decimal) -> Enclosure:
         """Return a bound on ‖Tᵗx‖ of the rows that have curvature; of classes, for each pair."""
         size, lengths = len(self.columns), [NOTHING]
         for x, target in zip(self.X, self.targets, strict=True):
@@ -868,7 +868,7 @@ class Objective:
                 moved = [ZERO if ends.get(u) == length else w + length * step[u] for u, w in enumerate(own)]
                 trial = [list(block) for block in point]
                 for (b, j), w in zip(self.places, moved, strict=True):
-                    trial[b][j] = Interval.of(w)
+                    trial[b][j] = Enclosure.of(w)
                 reached = self.value(trial).middle
                 if reached < value or decrement < value * NEAR:
                     break
@@ -891,7 +891,7 @@ class Objective:
             root = _root(part)
             if root is None:
                 return step
-            images = _images(root, [Interval.of(slopes[u]) for u in moving])
+            images = _images(root, [Enclosure.of(slopes[u]) for u in moving])
             for place, u in enumerate(moving):
                 step[u] = (-_product([row[place] for row in root[place:]], images[place:])).middle
             wrong = [u for u in moving if u in at_zero and step[u] * slopes[u] >= 0]
@@ -903,10 +903,10 @@ class Objective:
         """Return the slopes at a point, those of classes in the domain of the conjugate."""
         slopes = []
         for x, target in zip(self.X, self.targets, strict=True):
-            row = [Interval.of(slope.middle) for slope in self.expand(x, target, point).slopes]
+            row = [Enclosure.of(slope.middle) for slope in self.expand(x, target, point).slopes]
             if self.by_class:
                 row[target] = NOTHING
-                total = Interval.of(max(_sum(row).high, Decimal(1)))
+                total = Enclosure.of(max(_sum(row).high, Decimal(1)))
                 row = [slope / total for slope in row]
                 row[target] = -_sum(row)
             slopes.append(row)
@@ -918,10 +918,10 @@ class Objective:
         sums = [_sum(share * (row[0] * sign).positive() for share, row in rows).middle for sign in (1, -1)]
         if not self.intercept or not min(sums):
             return slopes
-        up, down = (Interval.of(min(sums) / own) for own in sums)
+        up, down = (Enclosure.of(min(sums) / own) for own in sums)
         return [[slope * (up if slope.high > 0 else down)] for (slope,) in slopes]
 
-    def conjugate(self, slopes: list[Interval], target: int) -> Interval:
+    def conjugate(self, slopes: list[Enclosure], target: int) -> Enclosure:
         """Return a lower bound on −ℓ* at the slopes of a row."""
         if self.by_class:
             shares = [slope + 1 if k == target else slope for k, slope in enumerate(slopes)]
@@ -931,7 +931,7 @@ class Objective:
         size = slopes[0] * -target
         return size if self.loss == "hinge" else size - size.square() / 4
 
-    def dual_bound(self, slopes: Matrix, most: Interval) -> Decimal:
+    def dual_bound(self, slopes: Matrix, most: Enclosure) -> Decimal:
         """Return a lower bound on a minimum that is at most `most`, by slopes α in the domain of the conjugate.
 
         It is −mean ℓ*(α) − Σ (|v| − a)₊²/(2q), v = mean αx, less |mean α| times a bound on the intercept. Without a
@@ -944,7 +944,7 @@ class Objective:
             term for row in means for term in [*zip(row, self.absolute, self.quadratic, strict=True)][self.intercept :]
         ]
         ratios = [DOWN.divide(a.low, v.high) for v, a, q in terms if v.high > a.low and not q.high]
-        scale = Interval.of(min([Decimal(1), *ratios]))
+        scale = Enclosure.of(min([Decimal(1), *ratios]))
         rows = zip(slopes, self.targets, self.shares, strict=True)
         lower = _sum(share * self.conjugate([scale * slope for slope in row], target) for row, target, share in rows)
         lower -= _sum((v - a).positive().square() / (2 * q) for v, a, q in terms if q.high)
@@ -953,7 +953,7 @@ class Objective:
             lower = NOTHING if bound is None else lower - scale * _sum(row[0] for row in means) * bound
         return max(lower.low, ZERO)
 
-    def intercept_bound(self, most: Interval) -> Interval | None:
+    def intercept_bound(self, most: Enclosure) -> Enclosure | None:
         """Return a bound on the intercept where the objective is at most `most`; of a softmax, half that of pairs."""
         rows, sizes = [x[self.intercept :] for x in self.X], NOTHING
         if self.quadratic[-1].high:
@@ -969,9 +969,9 @@ class Objective:
         least = min(shares, key=lambda share: share.low)
         if not least.low > 0:
             return None
-        return (most / least + Interval.of(2).sqrt() * reach) / 2 if self.softmax else most / least + reach
+        return (most / least + Enclosure.of(2).sqrt() * reach) / 2 if self.softmax else most / least + reach
 
-    def bounds(self, point: Matrix, gauge: Interval, given: Matrix | None) -> Iterator[Bound]:
+    def bounds(self, point: Matrix, gauge: Enclosure, given: Matrix | None) -> Iterator[Bound]:
         """Yield bounds on the suboptimality of a point, whose objective is larger by `gauge`.
 
         First by the curvature there, then at a point nearer to the minimiser or, for the hinge, at a dual point.
@@ -993,7 +993,7 @@ class Objective:
         if self.penalised:
             yield Bound(primal, (primal - self.dual_bound(self.dual_slopes(better), value)).high, None)
 
-    def baseline(self) -> Interval:
+    def baseline(self) -> Enclosure:
         """Return the least mean loss of a constant score: of 0 without an intercept."""
         rows = [*zip(self.shares, self.targets, strict=True)]
         if self.loss == "squared":
@@ -1002,10 +1002,10 @@ class Objective:
         codes = range(self.classes) if self.by_class else (-1, 1)
         parts = [_sum(share for share, target in rows if target == k) for k in codes]
         if self.by_class:
-            parts = parts if self.intercept else [Interval.of(Fraction(1, self.classes))] * self.classes
+            parts = parts if self.intercept else [Enclosure.of(Fraction(1, self.classes))] * self.classes
             return -_sum(part * part.ln() for part in parts if part.low > 0)
         if not self.intercept:
-            return Interval.of(1)
+            return Enclosure.of(1)
         least = min(parts, key=lambda part: part.low) * 2
         return least if self.loss == "hinge" else parts[0] * parts[1] * 4
 
@@ -1013,9 +1013,9 @@ class Objective:
 class Stated(NamedTuple):
     """What is asserted of coefficients: bounds on objective, gap, relative gap and distances; the columns that vary."""
 
-    primal: Interval
-    gap: Interval
-    relative_gap: Interval
+    primal: Enclosure
+    gap: Enclosure
+    relative_gap: Enclosure
     radii: list[Vector] | None
     aliased: list[int]
     held: list[int]
@@ -1023,7 +1023,7 @@ class Stated(NamedTuple):
     @classmethod
     def of(cls, numbers: list[Any], statement: Group, values: list[Vector], blocks: int | None) -> Stated:
         """Read a statement."""
-        primal, gap, relative_gap = (Interval.of(_float(number, 0.0)) for number in numbers)
+        primal, gap, relative_gap = (Enclosure.of(_float(number, 0.0)) for number in numbers)
         width = len(values[0])
         radii = None if statement["radii"] is None else _blocks(statement["radii"], width, blocks, 0.0)
         aliased, held = _wholes(statement["aliased"], width), _wholes(statement["held"], width)
@@ -1042,11 +1042,11 @@ class Stated(NamedTuple):
 
     def check(self, objective: Objective, bounds: Iterator[Bound], factor: Fraction) -> None:
         """Refuse numbers that do not follow from the bounds times a factor."""
-        limits = [Interval.of(self.radii[b][j]).low for b, j in objective.places] if self.radii else []
+        limits = [Enclosure.of(self.radii[b][j]).low for b, j in objective.places] if self.radii else []
         floor, least, distances = objective.baseline() * factor * NEGLIGIBLE, Decimal(math.inf), list[Decimal]()
         for primal, gap, radii in bounds:
-            value, least = primal * factor, min(least, (Interval.of(gap) * factor).high)
-            scale = Interval.of(max(value.low, floor.low))
+            value, least = primal * factor, min(least, (Enclosure.of(gap) * factor).high)
+            scale = Enclosure.of(max(value.low, floor.low))
             distances = [*map(min, distances or radii, radii)] if radii else distances
             near = self.radii is None or (distances and all(map(Decimal.__le__, distances, limits)))
             if least <= min(self.gap.low, (self.relative_gap * scale).low) and near:
@@ -1059,7 +1059,7 @@ class Stated(NamedTuple):
             _require(bool(near) or not limits, "a coefficient may be further from the minimiser than claimed")
 
 
-def _within(what: str, proved: Decimal, claimed: Interval) -> None:
+def _within(what: str, proved: Decimal, claimed: Enclosure) -> None:
     _require(proved <= claimed.low, f"{what}: at most {float(proved):.6g} is proved, {float(claimed.low):.6g} claimed")
 
 
@@ -1099,11 +1099,11 @@ def _check_optimality(statement: Group, witness: Group, rows: LabelledRows) -> R
     coef, given = _blocks(witness["coef"], width, classes), _dual_point(witness, rows, loss)
     penalty = Fraction(strength * ratio), Fraction(strength * (1.0 - ratio))
     objective = Objective(rows, loss, stated.varying(witness["relations"], values), penalty, values)
-    point, gauge = [[Interval.of(w) for w in block] for block in coef], NOTHING
+    point, gauge = [[Enclosure.of(w) for w in block] for block in coef], NOTHING
     if softmax and objective.reference:
         point = _relative(coef)
         sums = [sum(column) for column in zip(*coef, strict=True)]
-        gauge = _product(objective.quadratic, [Interval.of(total**2 / (2 * len(coef))) for total in sums])
+        gauge = _product(objective.quadratic, [Enclosure.of(total**2 / (2 * len(coef))) for total in sums])
         stated = stated._replace(radii=stated.radii and stated.radii[1:])
     elif softmax and stated.radii:
         raise UncheckedError("radii of a softmax with an L1 penalty")
@@ -1163,7 +1163,7 @@ def _check_curvature(value: Any, rows: LabelledRows) -> None:
 
 def _relative(blocks: list[Vector]) -> Matrix:
     """Return the coefficients of several classes relative to those of the first."""
-    return [[Interval.of(w - v) for w, v in zip(block, blocks[0], strict=True)] for block in blocks[1:]]
+    return [[Enclosure.of(w - v) for w, v in zip(block, blocks[0], strict=True)] for block in blocks[1:]]
 
 
 def _dual_point(witness: Group, rows: LabelledRows, loss: str) -> Matrix | None:
@@ -1179,7 +1179,7 @@ def _dual_point(witness: Group, rows: LabelledRows, loss: str) -> Matrix | None:
     for place, slope in slopes.items():
         inside = loss == "squared" or 0 <= -slope * rows.targets[place] <= most
         _require(inside, f"the dual point of row {rows.numbers[place]} is not in the domain of the conjugate")
-    return [[Interval.of(slopes.get(i, Fraction(0)))] for i in range(len(rows.codes))]
+    return [[Enclosure.of(slopes.get(i, Fraction(0)))] for i in range(len(rows.codes))]
 
 
 def _check_likelihood(_: Group, witness: Group, rows: LabelledRows) -> Result:
@@ -1203,7 +1203,7 @@ def _check_least_squares(statement: Group, witness: Group, rows: LabelledRows) -
     _require(stated.radii is not None or not stated.aliased, "columns are aliased, where no radius is stated")
     coef, varying = _floats(witness["coef"], len(rows.values[0])), stated.varying(witness["relations"], rows.values)
     objective = Objective(rows, "squared", varying, (Fraction(0), Fraction(0)), rows.values)
-    bounds = objective.bounds([[Interval.of(w) for w in coef]], NOTHING, None)
+    bounds = objective.bounds([[Enclosure.of(w) for w in coef]], NOTHING, None)
     if all(_dot(coef, x) == y for x, y in zip(rows.values, rows.targets, strict=True)):
         bounds = (bound._replace(primal=NOTHING, gap=ZERO) for bound in bounds)
     if not varying:
@@ -1238,16 +1238,16 @@ def _check_generative(statement: Group, witness: Group, rows: LabelledRows) -> R
     centre = [sum(column) / len(classes) for column in zip(*means, strict=True)]
     true = [[(m - c) / v for m, c, v in zip(mean, centre, spreads, strict=True)] for mean in means]
     offsets = [
-        Interval.of(share).ln() - sum((m + c) * w for m, c, w in zip(mean, centre, row, strict=True)) / 2
+        Enclosure.of(share).ln() - sum((m + c) * w for m, c, w in zip(mean, centre, row, strict=True)) / 2
         for share, mean, row in zip(shares, means, true, strict=True)
     ]
     offsets = [offset - _sum(offsets) / len(classes) for offset in offsets]
     if scores == 1 and len(classes) == 2:
         true, offsets = [[b - a for a, b in zip(*true, strict=True)]], [offsets[1] - offsets[0]]
-    units = [1 / Interval.of(v).sqrt() for v in spreads]
+    units = [1 / Enclosure.of(v).sqrt() for v in spreads]
     for row, exact, b, offset in zip(coef, true, _floats(witness["intercept"], scores), offsets, strict=True):
         for w, t, unit in zip(row, exact, units, strict=True):
-            _within("a weight", Interval.of(abs(w - t)).high, (unit + abs(t)) * CLOSE)
+            _within("a weight", Enclosure.of(abs(w - t)).high, (unit + abs(t)) * CLOSE)
         reach = max(sum(abs(m * t) for m, t in zip(mean, exact, strict=True)) for mean in means)
         _within("an intercept", (offset - b).size().high, (offset.size() + 1 + reach) * CLOSE)
     prior = "the shares of the classes" if priors is None else f"the priors {[float(share) for share in priors]}"
@@ -1263,16 +1263,16 @@ def _check_bias_reduction(statement: Group, witness: Group, rows: LabelledRows) 
     radii = None if statement["radii"] is None else _floats(statement["radii"], width, 0.0)
     _require((excess is None) == (radii is None), "excess and radii are given both or not at all")
     objective = Objective(rows, "logistic", list(range(width)), (Fraction(0), Fraction(0)), rows.values)
-    firth = JeffreysPoint(objective, [[Interval.of(w) for w in coef]], Fraction(total))
-    _within("minus the penalised log-likelihood", (-firth.value).high, Interval.of(-penalised))
+    firth = JeffreysPoint(objective, [[Enclosure.of(w) for w in coef]], Fraction(total))
+    _within("minus the penalised log-likelihood", (-firth.value).high, Enclosure.of(-penalised))
     words = f"the penalised log-likelihood (Firth) is at least {_rounded(penalised, 10, ROUND_FLOOR):g}"
     if excess is None or radii is None:
         return "stopped", f"{words}; no local maximum is proved"
     for concavity in firth.concavities():
         gain = (firth.gradient.square() / (2 * concavity)).high
         reaches = [(firth.gradient * length / (concavity * firth.sigma)).high for length in _column_norms(firth.root)]
-        if gain <= Interval.of(excess).low and all(
-            a <= Interval.of(b).low for a, b in zip(reaches, radii, strict=True)
+        if gain <= Enclosure.of(excess).low and all(
+            a <= Enclosure.of(b).low for a, b in zip(reaches, radii, strict=True)
         ):
             break
     else:
@@ -1304,7 +1304,7 @@ class JeffreysPoint:
             value, (_, slope), (_, (_, bend)) = objective.expand(x, code, point)
             z, weight = _images(self.root, x), share * total
             length = _sum(each.square() for each in z)
-            leverage = Interval((length * low).low, (length * high).high)
+            leverage = Enclosure((length * low).low, (length * high).high)
             middle = Fraction(1, 2) - slope - code  # ½ − π
             factor = weight * (bend * leverage * middle - slope)
             slopes, loss = [a + factor * b for a, b in zip(slopes, z, strict=True)], loss + weight * value
@@ -1312,15 +1312,15 @@ class JeffreysPoint:
         self.kappa = _largest(row[3] for row in self.rows) * high
         self.gradient = _norm(slopes) / self.sigma
         error = self.defect * len(self.root) / (1 - self.defect) / 2
-        self.value = Interval((-error).low, error.high) - loss - _sum(row[-1].ln() for row in self.root)
+        self.value = Enclosure((-error).low, error.high) - loss - _sum(row[-1].ln() for row in self.root)
 
-    def concavities(self) -> Iterator[Interval]:
+    def concavities(self) -> Iterator[Enclosure]:
         """Yield numbers c with −∇²ℓ* ⪰ cI in a ball around the point that has a maximum inside, as λ < cd.
 
         In the ball of radius d no score changes by more than t = √κ d. The first c is exp(−t) − κ/2. The second is μ at
         the point, less δ(m₃ + m₃m₄ + m₄^(3/2) + (m₃m₄ + m₅)/(2(1 − δm₃))), δ = d exp(t), mₖ = Σ s c q^(k/2).
         """
-        halves = [Interval.of(Fraction(1, 2**k)) for k in range(1, 61)]
+        halves = [Enclosure.of(Fraction(1, 2**k)) for k in range(1, 61)]
         balls = [(t, t / self.kappa.sqrt()) for t in halves]
         yield from self._largest([((-t).exp() - self.kappa / 2, d) for t, d in balls])
         least, lengths = self.least_curvature(), [(row[0], row[4], row[4].sqrt()) for row in self.rows]
@@ -1336,15 +1336,15 @@ class JeffreysPoint:
         ]
         yield from self._largest([(least - fall, d) for fall, d in falls])
 
-    def _largest(self, choices: list[tuple[Interval, Interval]]) -> list[Interval]:
+    def _largest(self, choices: list[tuple[Enclosure, Enclosure]]) -> list[Enclosure]:
         fitting = [c for c, d in choices if self.gradient.high < (c * d).low]
         return [max(fitting, key=lambda c: c.low)] if fitting else []
 
-    def least_curvature(self) -> Interval:
+    def least_curvature(self) -> Enclosure:
         """Return a lower bound μI on −∇²ℓ* = G − ½ Σ s c″ ‖z‖² zzᵗ + ½ ‖Σ s c′ (z·u) zzᵗ‖², with G within ω of 1."""
         width, omega = len(self.root), self.defect
         _limit("rows times cubed columns", len(self.rows) * width**3, MAX_CURVATURES)
-        matrix = [[Interval.of(int(a == b)) for b in range(width)] for a in range(width)]
+        matrix = [[Enclosure.of(int(a == b)) for b in range(width)] for a in range(width)]
         third = [[[NOTHING] * width for _ in range(width)] for _ in range(width)]
         for weight, middle, bend, length, _, z in self.rows:
             fourth, skew = weight * (1 - 6 * bend) * length / 2, weight * middle * 2
@@ -1376,7 +1376,7 @@ class JeffreysPoint:
 # Runs of a perceptron
 
 
-class Rule(NamedTuple):
+class RunRule(NamedTuple):
     """The rule of a run: a row with y·score below the margin is a mistake; without a margin a score of 0 by `tie`."""
 
     batch: bool
@@ -1386,7 +1386,7 @@ class Rule(NamedTuple):
     inverse: bool
 
     @classmethod
-    def of(cls, value: Any) -> Rule:
+    def of(cls, value: Any) -> RunRule:
         rule = _object(value, "update tie margin rate inverse", "rule")
         known = rule["update"] in ("single", "batch") and isinstance(rule["tie"], str) and rule["tie"] in TIES
         _require(known and type(rule["inverse"]) is bool and _float(rule["rate"]) > 0, "the rule is unknown")
@@ -1409,7 +1409,7 @@ def _gamma(count: int) -> Fraction:
     return count * UNIT / (1 - count * UNIT)
 
 
-class Run(ABC):
+class PerceptronRun(ABC):
     """A run in the space of the rows: what bounds its updates, and the updates themselves.
 
     A run in floats may update on a row that is right by less than the rounding error of its score.
@@ -1417,7 +1417,7 @@ class Run(ABC):
 
     def __init__(self, statement: Group, witness: Group, rows: LabelledRows, size: int) -> None:
         _require(rows.data["task"] in ("two", "rest"), "two classes are needed")
-        self.rows, self.rule, self.roundings = rows, Rule.of(statement["rule"]), len(rows.values[0]) + 4
+        self.rows, self.rule, self.roundings = rows, RunRule.of(statement["rule"]), len(rows.values[0]) + 4
         self.radius, self.earlier = _float(statement["radius"], 0.0), _whole(statement["earlier"])
         self.margin, self.bound = (
             None if statement[name] is None else _float(statement[name], 0.0) for name in ("margin", "bound")
@@ -1484,11 +1484,11 @@ class Run(ABC):
         _require(bound < MAX_UPDATES, "the bound is too large")
         t, summed = math.floor(bound) + 1, len(self.rows.codes) if self.rule.batch else 1
         rounding = _gamma(self.roundings) + _gamma(self.earlier + t + summed + 4)
-        norm, length = (_norm(Interval.of(w) for w in weights) for weights in (start, separator))
-        progress, rate = Interval.of(_dot(separator, start)) / length, Fraction(self.rule.rate)
-        total, linear, constant = Interval.of(rate * t), Interval.of(self.radius**2 * rate * summed), norm.square()
+        norm, length = (_norm(Enclosure.of(w) for w in weights) for weights in (start, separator))
+        progress, rate = Enclosure.of(_dot(separator, start)) / length, Fraction(self.rule.rate)
+        total, linear, constant = Enclosure.of(rate * t), Enclosure.of(self.radius**2 * rate * summed), norm.square()
         if self.rule.inverse:
-            total = rate * Interval.of(Fraction(self.earlier + 1 + t, self.earlier + 1)).ln()
+            total = rate * Enclosure.of(Fraction(self.earlier + 1 + t, self.earlier + 1)).ln()
             linear, constant = NOTHING, constant + (self.radius * summed * rate * PI).square() / 6
         progress += margin * total
         linear += 2 * self.rule.margin + 2 * rounding * self.radius * norm
@@ -1497,7 +1497,7 @@ class Run(ABC):
         beyond = (progress.square() - constant - (linear + square * total) * total).low > 0
         _require(progress.low > 0 and grows and beyond, "the bound does not follow")
 
-    def require_mistake(self, t: int, row: int, score: Interval, error: Interval) -> None:
+    def require_mistake(self, t: int, row: int, score: Enclosure, error: Enclosure) -> None:
         """Refuse an update on a row that was right, by more than rounding; `score` times the sign."""
         wrong = score.low <= (3 * error + self.rule.margin * (1 + 2 * UNIT)).high
         if score.low == 0 == score.high and not error.high and not self.rule.margin:
@@ -1505,7 +1505,7 @@ class Run(ABC):
         _require(wrong, f"update {t} was made on row {self.rows.numbers[row]}, which was no mistake")
 
 
-class LinearRun(Run):
+class LinearRun(PerceptronRun):
     """A run of linear weights, in rational numbers."""
 
     def check_radius(self) -> None:
@@ -1544,7 +1544,7 @@ class LinearRun(Run):
         x = self.rows.signed[row]
         errors = [_gamma(len(x) + 2) * abs(w) + _gamma(t + 4) * size for w, size in zip(weights, sizes, strict=True)]
         error = _dot(errors, [abs(value) for value in x])
-        self.require_mistake(t, row, Interval.of(_dot(weights, x)), Interval.of(error))
+        self.require_mistake(t, row, Enclosure.of(_dot(weights, x)), Enclosure.of(error))
         return [row]
 
     def mistakes(self, t: int, weights: Vector, sizes: Vector) -> list[int]:
@@ -1571,69 +1571,69 @@ def _check_mistakes(statement: Group, witness: Group, rows: LabelledRows) -> Res
 # Kernels
 
 
-class KernelSpace:
+class FunctionSpace:
     """The kernel of each pair of rows, to which a constant is added; the first verifier's floats err by ε lengths."""
 
     def __init__(self, rows: LabelledRows, constant: int = 0) -> None:
         intercept = int(rows.data["intercept"])
         self.kernel, self.constant, self.X = rows.data["kernel"], constant, [x[intercept:] for x in rows.values]
-        self.known = dict[tuple[int, int], Interval]()
+        self.known = dict[tuple[int, int], Enclosure]()
         factor = 736 if self.kernel["name"] == "rbf" else self.kernel.get("degree", 1)
         self.roundings = factor * (len(self.X[0]) + 4) + 36
         self.words = f"the {self.kernel['name']} kernel"
 
-    def entry(self, i: int, j: int) -> Interval:
+    def entry(self, i: int, j: int) -> Enclosure:
         i, j = min(i, j), max(i, j)
         if (i, j) not in self.known:
             _limit("kernel entries times columns", (len(self.known) + 1) * (len(self.X[0]) + 20), MAX_ENTRIES)
             self.known[i, j] = self.value(self.X[i], self.X[j]) + self.constant
         return self.known[i, j]
 
-    def value(self, a: Vector, b: Vector) -> Interval:
+    def value(self, a: Vector, b: Vector) -> Enclosure:
         if self.kernel["name"] == "rbf":
             difference = [x - z for x, z in zip(a, b, strict=True)]
-            return Interval.of(-Fraction(self.kernel["gamma"]) * _dot(difference, difference)).exp()
+            return Enclosure.of(-Fraction(self.kernel["gamma"]) * _dot(difference, difference)).exp()
         base = Fraction(self.kernel.get("gamma", 1)) * _dot(a, b) + Fraction(self.kernel.get("offset", 0))
-        result, square, degree = Interval.of(1), Interval.of(base), self.kernel.get("degree", 1)
+        result, square, degree = Enclosure.of(1), Enclosure.of(base), self.kernel.get("degree", 1)
         while degree:
             result, square, degree = result * square if degree % 2 else result, square.square(), degree // 2
         return result
 
-    def scores(self, coef: dict[int, Fraction]) -> list[Interval]:
+    def scores(self, coef: dict[int, Fraction]) -> list[Enclosure]:
         """Return Σ aⱼ k(xᵢ, xⱼ) of every row i."""
         return [_sum(self.entry(i, j) * a for j, a in coef.items()) for i in range(len(self.X))]
 
-    def squared_norm(self, coef: dict[int, Fraction]) -> Interval:
+    def squared_norm(self, coef: dict[int, Fraction]) -> Enclosure:
         return _sum(self.entry(i, j) * (a * b) for i, a in coef.items() for j, b in coef.items()).positive()
 
-    def margin(self, signs: Vector, scores: list[Interval], coef: dict[int, Fraction]) -> Decimal:
+    def margin(self, signs: Vector, scores: list[Enclosure], coef: dict[int, Fraction]) -> Decimal:
         """Return a lower bound on the least of y·score relative to the norm of a function."""
-        least = Interval.of(min((score * sign).low for score, sign in zip(scores, signs, strict=True)))
+        least = Enclosure.of(min((score * sign).low for score, sign in zip(scores, signs, strict=True)))
         norm = self.squared_norm(coef).sqrt()
         return (least / norm).low if norm.low > 0 and least.low > 0 else ZERO
 
     @property
-    def longest(self) -> Interval:
+    def longest(self) -> Enclosure:
         """The length of the longest row."""
         return _largest(self.entry(i, i) for i in range(len(self.X))).sqrt()
 
 
-class KernelRun(Run):
+class KernelRun(PerceptronRun):
     """A run in the space of a kernel, plus 1 for an intercept, from 0."""
 
     def __init__(self, statement: Group, witness: Group, rows: LabelledRows) -> None:
         super().__init__(statement, witness, rows, len(rows.codes))
         _require(not (self.earlier or self.rule.batch), "single updates from 0 are needed")
-        self.space = KernelSpace(rows, int(rows.data["intercept"]))
+        self.space = FunctionSpace(rows, int(rows.data["intercept"]))
         self.roundings = self.space.roundings + 4
 
     def check_radius(self) -> None:
-        _within("the longest row", self.space.longest.high, Interval.of(self.radius))
+        _within("the longest row", self.space.longest.high, Enclosure.of(self.radius))
 
     def check_margin(self, separator: Vector, margin: Fraction) -> None:
         own = {i: a for i, a in enumerate(separator) if a}
         found = self.space.margin(self.rows.targets, self.space.scores(own), own)
-        _require(found >= Interval.of(margin).high, "the separator has a smaller margin")
+        _require(found >= Enclosure.of(margin).high, "the separator has a smaller margin")
 
     def check_converged(self) -> None:
         own, signs = {i: a for i, a in enumerate(self.coef) if a}, self.rows.targets
@@ -1674,21 +1674,21 @@ def _support(witness: Group, rows: LabelledRows) -> tuple[list[int], Fraction]:
 def _check_kernel_margin(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     rows.require_labels("two", "rest")
     lower, upper, radius = (_float(statement[name], 0.0) for name in ("lower", "upper", "radius"))
-    (support, intercept), space = _support(witness, rows), KernelSpace(rows)
+    (support, intercept), space = _support(witness, rows), FunctionSpace(rows)
     coef = dict(zip(support, _floats(witness["coef"], len(support)), strict=True))
     multipliers = dict(zip(support, _floats(witness["multipliers"], len(support), 0.0), strict=True))
     _require(lower <= upper, "the lower bound is above the upper bound")
     if lower:
         found = space.margin(rows.targets, [score + intercept for score in space.scores(coef)], coef)
-        _require(found >= Interval.of(lower).high, "the function has a smaller margin")
+        _require(found >= Enclosure.of(lower).high, "the function has a smaller margin")
     shares = dict[int, Fraction]()
     for signs in [[-1], [1]] if rows.data["intercept"] else [[-1, 1]]:
         own = {i: m for i, m in multipliers.items() if rows.targets[i] in signs}
         total = sum(own.values(), Fraction(0)) * (2 if len(signs) == 1 else 1)
         _require(total > 0, "the multipliers of a class are all 0")
         shares |= {i: m * rows.targets[i] / total for i, m in own.items()}
-    _within("the distance of the classes", space.squared_norm(shares).sqrt().high, Interval.of(upper))
-    _require(space.longest.low >= Interval.of(radius).high, "no row is as long as the radius")
+    _within("the distance of the classes", space.squared_norm(shares).sqrt().high, Enclosure.of(upper))
+    _require(space.longest.low >= Enclosure.of(radius).high, "no row is as long as the radius")
     where, most = f"in the space of {space.words}", f"{float(upper):.6g}"
     if lower:
         words = f"{len(support)} rows make a function that separates by {float(lower):.6g}; none has more than {most}"
@@ -1700,7 +1700,7 @@ def _check_kernel_margin(statement: Group, witness: Group, rows: LabelledRows) -
 def _check_kernel_optimality(statement: Group, witness: Group, rows: LabelledRows) -> Result:
     _require(rows.data["task"] in ("two", "rest"), "two classes are needed")
     strength, primal, dual = (_float(statement[name], 0.0) for name in ("strength", "primal", "dual"))
-    (support, b), space = _support(witness, rows), KernelSpace(rows)
+    (support, b), space = _support(witness, rows), FunctionSpace(rows)
     beta = dict(zip(support, _floats(witness["multipliers"], len(support)), strict=True))
     _require(strength > 0, "the strength is not above 0")
     caps = [weight / (strength * sum(rows.weights)) for weight in rows.weights]
@@ -1709,11 +1709,11 @@ def _check_kernel_optimality(statement: Group, witness: Group, rows: LabelledRow
     scores, norm = space.scores(beta), space.squared_norm(beta) / 2
     short = [(1 - (score + b) * sign).positive() for score, sign in zip(scores, rows.targets, strict=True)]
     value = norm + _sum(each * cap for each, cap in zip(short, caps, strict=True))
-    _within("the objective", (value * strength).high, Interval.of(primal))
-    least = Interval.of(sum(map(abs, beta.values()), Fraction(0))) - norm
+    _within("the objective", (value * strength).high, Enclosure.of(primal))
+    least = Enclosure.of(sum(map(abs, beta.values()), Fraction(0))) - norm
     if rows.data["intercept"] and sum(beta.values()):
         least -= (1 + space.longest * (2 * value).sqrt()) * abs(sum(beta.values(), Fraction(0)))
-    _require(max((least * strength).low, ZERO) >= Interval.of(dual).high, "the lower bound does not follow")
+    _require(max((least * strength).low, ZERO) >= Enclosure.of(dual).high, "the lower bound does not follow")
     relative = max(float(primal) - float(dual), 0.0) / max(float(primal), sys.float_info.min)
     value_words = f"at most {float(primal):.10g}, and at least {float(dual):.10g} for any weights"
     gap = f"a relative gap of {relative:.2g}; {len(support):,} support vectors{rows.absent}"
