@@ -27,6 +27,8 @@ from oracles import mp
 from separatrix.certificates import base, standalone
 from separatrix.certificates.standalone import Enclosure
 
+pytestmark = pytest.mark.slow
+
 LIKELIHOOD = ("witness", "optimality", "statement")
 UNCHECKED = ("precomputed", "mapped", "clashes", "equal rows")  # these limits are named
 

@@ -509,7 +509,7 @@ def _split_sums(values: Floats) -> tuple[Floats, Floats, float]:
     """
     count = len(values)
     exponents = np.frexp(np.abs(values).max(axis=0, initial=0.0))[1] + math.frexp(count)[1]
-    shift = np.ldexp(1.5, exponents)  # 2^52 units
+    shift = np.ldexp(3.0, exponents - 1)  # 2^52 units
     leading = (values + shift) - shift
     return leading.sum(axis=0), (values - leading).sum(axis=0), 4.0 * count * UNIT
 

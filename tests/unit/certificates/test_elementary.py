@@ -27,6 +27,8 @@ import pytest
 import separatrix
 from separatrix.certificates.enclosures import TINY, UNIT
 
+pytestmark = pytest.mark.slow
+
 UNITS = 8  # to which the bounds trust elementary functions, in u
 LENGTHS = range(1, 18)
 HOME = Path(separatrix.__file__).parent

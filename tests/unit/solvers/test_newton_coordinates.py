@@ -22,6 +22,8 @@ from separatrix.penalties import make_penalty
 from separatrix.problem import Problem, shift_intercept
 from separatrix.solvers.newton import Newton
 
+pytestmark = pytest.mark.slow
+
 LOSSES: dict[str, Any] = {
     "logistic": Logistic(),
     "softmax": Softmax(),
