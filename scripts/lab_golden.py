@@ -244,7 +244,8 @@ def other_cases(sets: dict[str, Any]) -> Iterator[Case]:
                 model = sx.LinearSVM(strength=1 / (price * len(y)), loss=loss, fit_intercept=intercept, tol=1e-9)
                 model.fit(X, y)
                 learner = {"kind": "svm", "loss": loss, "C": price, "intercept": intercept, "maxSteps": 100000}
-                bounds = [model.certificate_.dual, model.certificate_.primal]
+                certificate = model.certificate_
+                bounds = [certificate.primal - certificate.gap, certificate.primal]
                 yield {"data": name, "learner": learner, "objective": [price * len(y) * each for each in bounds]}
         for intercept in (True, False):
             fewest = sx.fewest_removals(X, y, fit_intercept=intercept)

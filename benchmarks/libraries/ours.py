@@ -82,7 +82,7 @@ def convex(task: Task, tolerance: float) -> Answer:
     )
     result = model.fit(task.problem.X, task.problem.y).result_
     facts = {
-        "lower": np.array([result.certificate.dual]),
+        "lower": np.array([result.objective - result.certificate.gap]),
         "certified": result.certificate.relative_gap,
         "walk": result.seconds,
         "solver": result.provenance["solver"].split(" ")[0],

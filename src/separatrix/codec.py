@@ -9,7 +9,7 @@ The fields of a dataclass are the keys of its object: all of them, and no others
     tuple[A, B], tuple[A, ...]      a list of fixed length, or of any; with `Items`, of several or of distinct entries
     Annotated[Floats, Shape(...)]   an array of finite numbers; sizes of one name are equal
     Mapping[str, A]                 an object with any keys; with `int`, whose keys are whole numbers
-    A | B, A | None                 the first of these that takes the value
+    A | B, A | None                 the first of these that takes the value; of dataclasses, the one with its keys
     Annotated[A | B, Tag("kind")]   one of several dataclasses, told apart by a field
     Callable                        the name of a function
     Any                             any JSON with finite numbers
@@ -189,7 +189,10 @@ def _reader_of_parts(origin: Any, parts: tuple[Any, ...], items: Items | None) -
     """Return the function that reads values of a union, a tuple, a mapping or a function."""
     if origin is Callable:
         return partial(_read_scalar, str, None)
-    inner = [_reader(part) for part in parts if part not in {NoneType, Ellipsis}]
+    classes = [part for part in parts if origin in {Union, UnionType} and is_dataclass(part)]
+    chosen: list[Reader] = [partial(_read_class, classes)] if len(classes) > 1 else []
+    known = {NoneType, Ellipsis, *(classes if chosen else ())}
+    inner = [*chosen, *(_reader(part) for part in parts if part not in known)]
     if origin in {Union, UnionType}:
         return partial(_read_union, inner, NoneType in parts)
     if origin is tuple:
@@ -354,6 +357,12 @@ def _read_tagged(classes: Mapping[str, type], tag: str, value: Any) -> Any:
     if tag not in _require_object(value):
         raise FormatError(" is missing", f".{tag}")
     return _read_object(classes[_read_key(tag, partial(_read_choice, tuple(classes)), value[tag])], value)
+
+
+def _read_class(classes: list[Any], value: Any) -> Any:
+    """Return an instance of the dataclass that has most of the keys of an object."""
+    keys = set(_require_object(value))
+    return _read_object(max(classes, key=lambda kind: len(keys & set(_layout(kind)))), value)
 
 
 def key_of(each: Field[Any]) -> str:

@@ -31,6 +31,8 @@ EXACT_INTEGERS = 2.0**53  # up to which every integer is a float64
 WHOLE_NUMBER = re.compile(r"\s*[-+]?\d+\s*")
 LONGEST_WHOLE = 400  # digits: beyond every float
 BITS_SHOWN, LONGEST_SHOWN = 200, 61  # bits of an integer and characters of a value in a message
+SIMPLE = 1e-9  # relative distance of a simple fraction from a float
+LARGEST_DENOMINATOR = 10**7
 SUM_TOLERANCE = 1e-6  # by which the sum of probabilities may differ from 1
 _SPLITTER = float(2**27 + 1)  # Veltkamp: splits a 53-bit float into two of 26 bits
 
@@ -190,10 +192,10 @@ def column_norms(matrix: Floats) -> Floats:
 def compensated_dots(rows: Floats, high: Floats, low: Floats | float = 0.0) -> tuple[Floats, Floats]:
     """Return the dot product of each row with high + low, (p,), in twice the working precision: sums and remainders."""
     products, errors = two_product(rows, high)
-    return _compensated_sums(products.T, (errors + rows * low).T)
+    return compensated_sums(products.T, (errors + rows * low).T)
 
 
-def _compensated_sums(high: Floats, low: Floats) -> tuple[Floats, Floats]:
+def compensated_sums(high: Floats, low: Floats) -> tuple[Floats, Floats]:
     """Return the sums of high + low over the first axis in twice the working precision, by pairwise summation."""
     if not len(high):
         return np.zeros(high.shape[1:]), np.zeros(high.shape[1:])
@@ -208,6 +210,17 @@ def _compensated_sums(high: Floats, low: Floats) -> tuple[Floats, Floats]:
 def exact_dot(a: Iterable[float], b: Iterable[float]) -> Fraction:
     """Return the dot product of two vectors as a rational number."""
     return sum((Fraction(x) * Fraction(z) for x, z in zip(a, b, strict=True)), Fraction(0))
+
+
+def simplest_near(value: float) -> Fraction:
+    """Return the fraction of least denominator, by powers of 10, near a float."""
+    exact, limit = Fraction(value), 1
+    while limit <= LARGEST_DENOMINATOR:
+        simple = exact.limit_denominator(limit)
+        if abs(simple - exact) <= SIMPLE * abs(exact):
+            return simple
+        limit *= 10
+    return exact
 
 
 def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
@@ -293,22 +306,36 @@ def solve_triangle(triangle: Floats, right: Floats, *, transposed: bool = False)
 
 def semidefinite_solver(matrix: Floats, outputs: int = 1) -> Callable[[Floats], Floats]:
     """Factor a matrix once and return a function that solves for one right side, or for several as columns."""
+    scaled, scale = _in_equal_scale(matrix, outputs)
+    solve = _by_cholesky(scaled, RANK_TOLERANCE) or _by_eigenvalues(scaled)
+    return lambda right: np.asarray((solve((right.T / scale).T).T / scale).T)
+
+
+def definite_solver(matrix: Floats, outputs: int = 1, *, least: float) -> Callable[[Floats], Floats] | None:
+    """Return a `semidefinite_solver`; None if a squared pivot of its Cholesky factor is not above `least`."""
+    scaled, scale = _in_equal_scale(matrix, outputs)
+    solve = _by_cholesky(scaled, least)
+    return None if solve is None else lambda right: np.asarray((solve((right.T / scale).T).T / scale).T)
+
+
+def _in_equal_scale(matrix: Floats, outputs: int) -> tuple[Floats, Floats]:
+    """Return the matrix with a diagonal of about 1, plus a penalty on constants over the outputs; and the scales."""
     diagonal = np.diag(matrix).reshape(-1, outputs).mean(axis=1)
     scale = np.repeat(np.sqrt(np.maximum(diagonal, np.finfo(np.float64).tiny)), outputs)
     scaled = matrix / np.outer(scale, scale)
     if outputs > 1:
         scaled += np.kron(np.eye(len(diagonal)), np.full((outputs, outputs), 1.0 / outputs))
-    solve = _scaled_solver(scaled)
-    return lambda right: np.asarray((solve((right.T / scale).T).T / scale).T)
+    return scaled, scale
 
 
-def _scaled_solver(matrix: Floats) -> Callable[[Floats], Floats]:
-    try:
-        factor = scipy.linalg.cho_factor(matrix, lower=True)
-        if np.diag(factor[0]).min() > math.sqrt(RANK_TOLERANCE):
-            return lambda right: np.asarray(scipy.linalg.cho_solve(factor, right))
-    except scipy.linalg.LinAlgError:
-        pass
+def _by_cholesky(matrix: Floats, least: float) -> Callable[[Floats], Floats] | None:
+    factor, failed = scipy.linalg.lapack.dpotrf(matrix, lower=1)
+    if failed or not np.diag(factor).min(initial=1.0) > math.sqrt(least):
+        return None
+    return lambda right: np.asarray(scipy.linalg.cho_solve((factor, True), right, check_finite=False))
+
+
+def _by_eigenvalues(matrix: Floats) -> Callable[[Floats], Floats]:
     values, vectors = scipy.linalg.eigh(matrix)
     positive = values > RANK_TOLERANCE * values[-1]
     basis, eigenvalues = vectors[:, positive], values[positive]

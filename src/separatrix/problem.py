@@ -25,10 +25,12 @@ from separatrix.design.base import Block, Design, Expansion, block_hessian
 from separatrix.design.build import row_radius
 from separatrix.errors import NeedsError
 from separatrix.losses.base import Loss
+from separatrix.numerics import compensated_dots, compensated_sums, entropy_complement, entropy_term, two_sum
 from separatrix.penalties import NoPenalty, Penalty
 
-NEGLIGIBLE = 1e-8  # of the loss at 0: a smaller objective counts as 0
-ROWS_AT_ONCE = 2**16
+NEGLIGIBLE = 1e-8  # of the loss of a constant score: a smaller objective counts as 0
+FAR_EXPONENT = 64  # of the largest weight: beyond, weights are scaled
+ROUNDED = 1e-6  # more than the rounding errors of that loss
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,17 @@ class Problem:
     @cached_property
     def total_weight(self) -> float:
         """The sum of the row weights."""
-        return float(self.design.shape[0] if self.weights is None else self.weights.sum())
+        if self.weights is None:
+            return float(self.design.shape[0])
+        return float(sum(compensated_sums(self.weights, np.zeros(len(self.weights)))))
+
+    @cached_property
+    def normalised(self) -> Problem:
+        """The problem with weights times a power of 2, so that the largest is about 1: no objective changes."""
+        if self.weights is None:
+            return self
+        exponent = int(np.frexp(self.weights.max(initial=0.0))[1])
+        return self if abs(exponent) < FAR_EXPONENT else replace(self, weights=np.ldexp(self.weights, -exponent))
 
     @cached_property
     def shares(self) -> Floats:
@@ -96,6 +108,10 @@ class Problem:
 
     def centred(self) -> tuple[Problem, Floats]:
         """Return an equivalent problem with centred columns, and the centre, (p − 1,); empty if none was needed."""
+        return self._centred
+
+    @cached_property
+    def _centred(self) -> tuple[Problem, Floats]:
         centre = self.design.needed_centre()
         if centre is None:
             return self, np.zeros(0)
@@ -103,12 +119,12 @@ class Problem:
 
     @cached_property
     def least_scale(self) -> float:
-        """The least value that gaps are relative to: 1e-8 of the loss at scores of 0."""
-        outputs, null_loss = self.zero_coef().shape[1:], 0.0
-        for start in range(0, len(self.y), ROWS_AT_ONCE):
-            y, *weights = (each[start : start + ROWS_AT_ONCE] for each in self.rows)
-            null_loss += float(self.pointwise(np.zeros((len(y), *outputs)), 0, y, *weights)[0].sum())
-        return max(NEGLIGIBLE * null_loss / self.total_weight, float(np.finfo(np.float64).tiny))
+        """The least value that gaps are relative to: 1e-8 of the loss of the best constant score, rounded down.
+
+        Without an intercept it is that of scores of 0.
+        """
+        scale = NEGLIGIBLE * constant_loss(self) * (1.0 - ROUNDED)
+        return max(scale if np.isfinite(scale) else 0.0, float(np.finfo(np.float64).tiny))
 
     def certifiable_excess(self, gradient: Floats, estimate: float) -> float:
         """Return the duality gap to expect at a point of estimated suboptimality; larger with a quadratic penalty."""
@@ -190,12 +206,42 @@ class Problem:
         return np.diag(np.repeat(curvature, coef.size // curvature.size))
 
 
+def constant_loss(problem: Problem) -> float:
+    """Return the least mean loss of a score that is the same for all rows; without an intercept, that of scores of 0.
+
+    The loss is convex in the score, so its least value is found from the shares of the classes, or from the variance.
+    """
+    best, name = problem.design.virtual, problem.loss.name
+    if problem.loss.target == "numbers":
+        deviations = np.asarray(problem.y, dtype=np.float64)
+        if best:
+            deviations = deviations - problem.mean(deviations)
+            deviations = deviations - problem.mean(deviations)
+        return 0.5 * float(problem.mean(deviations * deviations))
+    codes = problem.y if problem.loss.target == "classes" else problem.y > 0.0
+    totals = np.bincount(np.asarray(codes, dtype=np.intp), weights=problem.row_weights, minlength=2)
+    shares = totals / problem.total_weight
+    if name in {"logistic", "softmax"}:
+        others = np.delete(shares, shares.argmax())  # the largest share is 1 minus these, to full accuracy
+        entropy = -float(entropy_term(others).sum() + entropy_complement(others.sum()))
+        return entropy if best else float(np.log(len(shares)))
+    at_zero = float(problem.loss.of_margin(0.0))
+    if not best:
+        return at_zero
+    return {"hinge": 2.0 * float(shares.min()), "squared hinge": 4.0 * float(shares.prod())}.get(name, at_zero)
+
+
 def shift_intercept(coef: Floats, centre: Floats, sign: float) -> Floats:
-    """Return coefficients for centred rows (sign 1) or for the original ones (sign −1): the intercept changes."""
+    """Return coefficients for centred rows (sign 1) or for the original ones (sign −1): the intercept changes.
+
+    It is rounded once, although coefficients of dependent columns cancel in it.
+    """
     if not len(centre):
         return coef
     shifted = coef.copy()
-    shifted[0] += sign * (centre @ coef[1:])
+    products, remainders = compensated_dots(coef[1:].T.reshape(-1, len(centre)), sign * centre)
+    intercepts, errors = two_sum(coef[0], products.reshape(coef.shape[1:]))
+    shifted[0] = intercepts + (errors + remainders.reshape(coef.shape[1:]))
     return shifted
 
 

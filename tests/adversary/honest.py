@@ -51,6 +51,10 @@ QUASI = np.array([1, 1, 0, 1, 1, 1, 0, 0])
 NUMBERS = X @ np.array([1.0, -2.0]) + NOISE
 WEIGHTS = np.array([1, 0.5, 2, 0, 1, 3, 0.25, 1, 1, 2.0])
 ALIASED = np.column_stack([X, X[:, 0] + X[:, 1]])
+NEAR = np.column_stack([X[:, 0], X[:, 0] + X[:, 1] * 2.0**-30])
+NEARER = np.column_stack([X[:, 0], X[:, 0] + X[:, 1] * 2.0**-46])
+FAR = X + np.array([2.0**32, 0.0])
+SCALED = X * np.array([1e149, 1e-150])
 XOR_X, XOR = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([False, False, True, True])
 GRAM = X @ X.T + 1.0
 
@@ -76,7 +80,16 @@ def _fits() -> list[tuple[str, Any, Any, Any, Any]]:
         ("logistic, balanced", logistic(strength=0.1, class_weight="balanced"), X, OVERLAP, WEIGHTS),
         ("logistic, scaled", logistic(strength=0.1, scaling="spread"), X, OVERLAP, None),
         ("logistic, pairs of columns", logistic(), ALIASED, OVERLAP, None),
+        ("logistic, dependent", logistic(), NEAR, OVERLAP, None),
+        ("logistic, dependent, weights", logistic(), NEAR, OVERLAP, WEIGHTS),
+        ("logistic, nearly aliased", logistic(), NEARER, OVERLAP, None),
+        ("logistic, offset", logistic(), FAR, OVERLAP, None),
+        ("logistic, sizes", logistic(), SCALED, OVERLAP, None),
+        ("logistic, tiny ridge", logistic(strength=1e-22), NEAR, OVERLAP, None),
+        ("logistic, dependent, separated", logistic(), NEAR, SEPARATED, None),
         ("softmax", logistic(), X, THREE, None),
+        ("softmax, dependent", logistic(), NEAR, THREE, None),
+        ("softmax, aliased", logistic(), ALIASED, THREE, WEIGHTS),
         ("softmax, quasi", logistic(), X, THREE_QUASI, None),
         ("softmax, ridge", logistic(strength=0.1), X, THREE, WEIGHTS),
         ("one-vs-rest", logistic(multiclass="one_vs_rest"), X, THREE, None),
@@ -87,11 +100,18 @@ def _fits() -> list[tuple[str, Any, Any, Any, Any]]:
         ("least squares, weights", linear(), X, NUMBERS, WEIGHTS),
         ("least squares, aliased", linear(), ALIASED, NUMBERS, None),
         ("least squares, no intercept", linear(fit_intercept=False), X, NUMBERS, None),
+        ("least squares, dependent", linear(), NEAR, NUMBERS, None),
+        ("least squares, nearly aliased", linear(), NEARER, NUMBERS, WEIGHTS),
+        ("least squares, offset", linear(), FAR, NUMBERS, None),
+        ("least squares, sizes", linear(), SCALED, NUMBERS, None),
+        ("least squares, mean", linear(), X, NUMBERS + 1e9, None),
         ("squared, ridge", linear(strength=0.1), X, NUMBERS, None),
+        ("squared, tiny ridge", linear(strength=1e-22), NEAR, NUMBERS, WEIGHTS),
         ("squared, classes", sx.LMSClassifier(), X, OVERLAP, None),
         ("hinge", svm(strength=0.1), X, OVERLAP, None),
         ("hinge, several", svm(strength=0.1), X, THREE, None),
         ("squared hinge", svm(strength=0.1, loss="squared_hinge"), X, OVERLAP == "yes", WEIGHTS),
+        ("squared hinge, dependent", svm(strength=1e-6, loss="squared_hinge"), NEAR, OVERLAP, None),
         ("perceptron", perceptron(), APART, SEPARATED, None),
         ("perceptron, batch", perceptron(update="batch"), APART, SEPARATED, None),
         ("perceptron, margin", perceptron(margin=0.5, rate=0.25, tie="mistake"), APART, SEPARATED, None),

@@ -1,8 +1,8 @@
 """The judge: whether what a certificate states is true of some data, by the oracles alone.
 
 `fault` takes a certificate as JSON values, with the data that it was accepted for, and returns why its statement is
-false; an empty text if it is true. Kinds in rational arithmetic, and kernels, are judged without tolerance, up to the
-rounding of the runs that a certificate replays. The kinds that `TOLERANCE` names compare floats.
+false; an empty text if it is true. Kinds in rational arithmetic, optima and kernels are judged without tolerance, up to
+the rounding of the runs that a certificate replays. The kinds that `TOLERANCE` names compare floats.
 """
 
 from __future__ import annotations
@@ -10,17 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, combinations_with_replacement
 from typing import Any, NamedTuple
 
 import numpy as np
-from oracle_rational import dot, rational_rows, rationals
+from oracle_rational import dot, rank, rational_rows, rationals
 from oracle_separability import rays_of, verdict_of
 
 import oracles
 from oracles import mp, real
 
-TOLERANCE = 1e-8  # relative, of the kinds optimality, likelihood, least-squares, generative and bias-reduction
+TOLERANCE = 1e-8  # relative, of the kinds generative and bias-reduction
+SMALLEST = mp.mpf("1e-8")  # of the objective of a constant score: the least value that gaps are relative to
+PRECISION = mp.mpf("1e-80")  # of the objective: differences that the oracle of minima does not resolve
 ROUNDING = 1e-9  # relative: a score of a run in floats, or weights after it
 SHIFT = 1e-7  # relative: what may be added to the diagonal of a kernel matrix that is the data
 MOST_STEPS = 400  # of a run that tries to break a bound
@@ -45,6 +48,10 @@ class Rows(NamedTuple):
         return np.column_stack([np.ones(len(self.X)), self.X]) if self.intercept else self.X
 
     @property
+    def total_weight(self) -> float:
+        return float(len(self.X) if self.weights is None else math.fsum(self.weights))
+
+    @property
     def key(self) -> tuple[Any, ...]:
         weights = None if self.weights is None else self.weights.tobytes()
         return self.X.tobytes(), self.X.shape, np.asarray(self.y).tobytes(), weights, self.intercept, str(self.kernel)
@@ -64,7 +71,7 @@ def fault(certificate: dict[str, Any], X: Any, y: Any, weights: Any = None, prin
     """Return why the statement is false; `printed` has the statuses of coefficients that are shown with it."""
     data = certificate["data"]
     try:
-        rows = _matched(data, np.asarray(X, dtype=np.float64), y, weights)
+        rows = matched(data, np.asarray(X, dtype=np.float64), y, weights)
     except ValueError as problem:
         return f"the data are others: {problem}"
     kind = certificate["kind"]
@@ -78,9 +85,9 @@ def fault(certificate: dict[str, Any], X: Any, y: Any, weights: Any = None, prin
     return next(filter(None, faults), "")
 
 
-def _matched(data: dict[str, Any], X: Any, y: Any, weights: Any) -> Rows:
+def matched(data: dict[str, Any], X: Any, y: Any, weights: Any) -> Rows:
     """Return the rows that count; a ValueError says what is not as in the certificate."""
-    _require(X.shape == (data["rows"], data["width"]) and bool(np.isfinite(X).all()), "shape, or entries not finite")
+    _require(X.shape == (data["rows"], data["width"]), "shape")
     _require(data["weights"] == (weights is not None), "weights given or not")
     sizes = None if weights is None else np.asarray(weights, dtype=np.float64)
     _require(sizes is None or bool(len(sizes) == len(X) and (sizes >= 0).all() and sizes.any()), "weights below 0")
@@ -105,6 +112,7 @@ def _matched(data: dict[str, Any], X: Any, y: Any, weights: Any) -> Rows:
         kept = sizes > 0
         square = data["kernel"] is not None and data["kernel"]["name"] == "precomputed"
         X, codes, sizes = (X[kept][:, kept] if square else X[kept]), codes[kept], sizes[kept]
+    _require(bool(np.isfinite(X).all()), "entries not finite")
     return Rows(_mapped(data["map"], X), codes, sizes, data["intercept"], data["kernel"])
 
 
@@ -168,9 +176,17 @@ def _separability(part: dict[str, Any], rows: Rows) -> str:
         return "" if overlapping <= len(left) <= statement["n_left"] else f"{len(left)} rays are left"
     if statement["n_left"] != len(left):
         return f"{statement['n_left']} rays are left, in truth {len(left)}"
-    if verdict == "overlap" and proof["places"] and verdict_of([rays[k].z for k in proof["places"]]) != "overlap":
-        return "the rows of the proof do not cancel"
+    if verdict == "overlap":
+        return _overlap_fault(proof, rows, rays)
     return _margin(witness["widest"], rows) if witness["widest"] is not None else ""
+
+
+def _overlap_fault(proof: dict[str, Any], rows: Rows, rays: Any) -> str:
+    """Return what is false of a proof that the classes overlap: by rows that cancel, or by a maximum likelihood."""
+    if "places" not in proof:
+        return _alias_fault(proof, rows)
+    cancel = not proof["places"] or verdict_of([rays[k].z for k in proof["places"]]) == "overlap"
+    return "" if cancel else "the rows of the proof do not cancel"
 
 
 def _status_fault(printed: Any, rows: Rows, kind: str) -> str:
@@ -368,54 +384,176 @@ def _kernel_mistakes(part: dict[str, Any], rows: Rows) -> str:
     return _replay_fault(replay, statement, witness["coef"], size, float(longest) ** 2)
 
 
-# Kinds with a tolerance
+# Optima
+
+
+class Optimum(NamedTuple):
+    """The truth about some coefficients: the objective, its infimum, what gaps are relative to, and a minimiser.
+
+    The infimum and the minimiser are over the columns that are not held; None if the infimum is not attained.
+    """
+
+    value: Any
+    least: Any
+    scale: Any
+    argmin: list[Any] | None
+
+    @property
+    def gap(self) -> Any:
+        """What the objective is above its infimum; 0 below the precision of the oracle."""
+        gap = self.value - self.least
+        return gap if gap > PRECISION * self.value else mp.mpf(0)
+
+
+class _Objective(NamedTuple):
+    """The arguments of the oracles for the objective of a certificate, and its coefficients."""
+
+    loss: Any
+    X: Any
+    y: Any
+    options: dict[str, Any]
+    coef: Any
+    key: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, part: dict[str, Any], rows: Rows) -> _Objective:
+        statement = part["statement"]
+        loss, strength, ratio = statement["loss"], statement["strength"], statement["l1_ratio"]
+        X = rows.X if statement["scales"] is None else rows.X / np.array(statement["scales"])
+        y = rows.y if loss == "softmax" or rows.y.dtype.kind == "f" else rows.signs
+        l1 = Fraction(strength) * Fraction(ratio)
+        options = {"weights": rows.weights, "l1": l1, "l2": Fraction(strength) - l1, "fit_intercept": rows.intercept}
+        key = (loss, strength, ratio, X.tobytes(), *rows.key)
+        return cls(loss, X, y, options, _by_score(loss, part["witness"]["coef"]), key)
+
+
+def value_of(part: dict[str, Any], rows: Rows) -> Any:
+    """Return the objective at the coefficients of a certificate."""
+    own = _Objective.of(part, rows)
+    compute = partial(oracles.value_at, own.loss, own.X, own.y, own.coef, **own.options)
+    return _once(("value", str(own.coef), *own.key), compute)
+
+
+def optimum(part: dict[str, Any], rows: Rows) -> Optimum:
+    """Return the truth about the coefficients of a certificate of an objective."""
+    own, held, value = _Objective.of(part, rows), part["statement"]["held"], value_of(part, rows)
+    compute = partial(oracles.minimum, own.loss, own.X, own.y, start=own.coef, held=held, **own.options)
+    least = _once(("least", tuple(held), str(own.coef) if held else None, *own.key), compute)
+    constant = _once(("constant", own.loss, *rows.key), lambda: _constant_value(own.loss, own.y, rows))
+    return Optimum(value, least.value, max(value, SMALLEST * constant), least.argmin)
+
+
+def _by_score(loss: str, coef: Any) -> Any:
+    """Return the coefficients as the oracles have them: of softmax, one list per class."""
+    return [list(line) for line in zip(*coef, strict=True)] if loss == "softmax" else coef
+
+
+def _constant_value(loss: Any, y: Any, rows: Rows) -> Any:
+    """Return the least mean loss of a constant score, which is 0 without an intercept."""
+    nothing = rows.X[:, :0]
+    if rows.intercept and loss in {"logistic", "softmax"}:
+        sizes = np.ones(len(y)) if rows.weights is None else rows.weights
+        totals = [sum(rationals(sizes[y == label]), Fraction(0)) for label in np.unique(y)]
+        shares = [real(total / sum(totals)) for total in totals]
+        return -mp.fsum(share * mp.log(share) for share in shares)
+    if rows.intercept:
+        return oracles.minimum(loss, nothing, y, True, weights=rows.weights).value
+    coef: Any = [[] for _ in np.unique(y)] if loss == "softmax" else []
+    return oracles.value_at(loss, nothing, y, coef, False, weights=rows.weights)
 
 
 def _optimality(part: dict[str, Any], rows: Rows) -> str:
-    statement, coef = part["statement"], part["witness"]["coef"]
-    loss, strength, ratio = statement["loss"], statement["strength"], statement["l1_ratio"]
-    X = rows.X if statement["scales"] is None else rows.X / np.array(statement["scales"])
-    y = rows.y if loss == "softmax" or rows.y.dtype.kind == "f" else rows.signs
-    options = {"weights": rows.weights, "l1": strength * ratio, "l2": strength * (1.0 - ratio)}
-    weights = np.array(coef).T.tolist() if loss == "softmax" else coef
-    value = oracles.value_at(loss, X, y, weights, rows.intercept, **options)
-    key = ("least", loss, strength, ratio, X.tobytes(), *rows.key)
-    least = _once(key, lambda: oracles.minimum(loss, X, y, rows.intercept, **options).value)
-    zero = np.zeros_like(np.array(weights)).tolist()
-    scale = _once(("zero", *key), lambda: TOLERANCE * oracles.value_at(loss, X, y, zero, rows.intercept, **options))
-    if statement["scale"] > scale * (1 + TOLERANCE) + 1e-300:
-        return f"gaps are relative to {float(scale):.3g} at least"
-    room = TOLERANCE * max(float(value), statement["scale"], 1e-300)
-    if abs(value - statement["primal"]) > room:
-        return f"the objective is {float(value):.17g}"
-    if value - least > max(statement["primal"] - statement["dual"], 0.0) + room:
-        return f"the minimum is {float(least):.17g}"
+    statement = part["statement"]
+    truth = optimum(part, rows)
+    if not truth.value <= statement["primal"]:
+        return f"the objective is {float(truth.value):.17g}"
+    if not truth.gap <= statement["gap"]:
+        return f"the gap is {float(truth.gap):.6g}"
+    if not truth.gap <= statement["relative_gap"] * truth.scale:
+        return f"the relative gap is {float(truth.gap / truth.scale):.6g}"
+    return _alias_fault(statement, rows) or _radius_fault(part, rows)
+
+
+def _alias_fault(statement: dict[str, Any], rows: Rows) -> str:
+    """Return which column is said to be a combination of others and is not."""
+    aliased = statement["aliased"]
+    if not aliased:
+        return ""
+    if statement.get("strength"):
+        return "the penalty tells aliased columns apart"
+    exact = rational_rows(rows.X, intercept=rows.intercept)
+    kept = [[x for j, x in enumerate(row) if j not in aliased] for row in exact]
+    ranks = _once(("rank", tuple(aliased), *rows.key), lambda: (rank(exact), rank(kept)))
+    return "" if ranks[0] == ranks[1] else f"without the aliased columns the rank is {ranks[1]} instead of {ranks[0]}"
+
+
+def _radius_fault(part: dict[str, Any], rows: Rows) -> str:
+    """Return which coefficient is farther from the minimiser than its radius, or that there is no such minimiser.
+
+    Aliased and held columns keep their coefficients, and the minimiser over the others must be unique. Coefficients of
+    several classes are meant up to a constant for all classes, and their radii are of the differences to the first.
+    """
+    statement, radii = part["statement"], part["statement"]["radii"]
+    if radii is None:
+        return ""
+    loss, penalised = statement.get("loss", "squared"), bool(statement.get("strength"))
+    ridge = penalised and statement["l1_ratio"] < 1.0
+    fixed = sorted({*statement["aliased"], *statement["held"]})
+    free = [j for j in range(len(part["witness"]["coef"])) if j not in fixed]
+    argmin = _minimiser(part, rows, fixed)
+    if argmin is None:
+        return "radii are stated, and there is no minimum"
+    unpenalised = [j for j in free if not ridge or (rows.intercept and j == 0)]
+    columns = [[row[j] for j in unpenalised] for row in rational_rows(rows.X, intercept=rows.intercept)]
+    if rank(columns) < len(unpenalised):
+        return "radii are stated, and the minimiser is not unique"
+    own = _by_score(loss, part["witness"]["coef"])
+    lines = (own, argmin, _by_score(loss, radii)) if loss == "softmax" else ([own], [argmin], [radii])
+    for j in free:
+        apart = [(real(w[j]) - best[j], r[j]) for w, best, r in zip(*lines, strict=True)]
+        shift = apart[0][0] if loss == "softmax" else 0
+        if not all(abs(d - shift) <= r for d, r in apart):
+            return f"coefficient {j} is {', '.join(f'{float(d - shift):.6g}' for d, _ in apart)} from the minimiser"
     return ""
+
+
+def _minimiser(part: dict[str, Any], rows: Rows, fixed: list[int]) -> Any:
+    """Return the minimiser over the columns that are not fixed, None if there is none."""
+    part = part if "loss" in part["statement"] else as_objective(part)
+    return optimum({**part, "statement": {**part["statement"], "held": fixed}}, rows).argmin
+
+
+def as_objective(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of least squares as one of the mean of ½ times the squares."""
+    statement = {**part["statement"], "relative_gap": part["statement"]["relative_excess"]}
+    return {**part, "statement": {"loss": "squared", "strength": 0.0, "l1_ratio": 0.0, "scales": None, **statement}}
 
 
 def _likelihood(part: dict[str, Any], rows: Rows) -> str:
     witness = part["witness"]
-    return _separability(witness["existence"], rows) or _optimality(witness["optimality"], rows)
+    optimality, existence = witness["optimality"], witness["existence"]
+    if existence is not None:
+        return _separability(existence, rows) or _optimality(optimality, rows)
+    if optimum(optimality, rows).argmin is None:
+        return "the maximum is said to exist"
+    return _optimality(optimality, rows)
 
 
 def _least_squares(part: dict[str, Any], rows: Rows) -> str:
     statement, witness = part["statement"], part["witness"]
-    truth = _once(("squares", *rows.key), lambda: oracles.least_squares(rows.X, rows.y, rows.intercept, rows.weights))
-    least = truth.rss
-    if witness["aliased"]:  # columns that depend on others to within 1e-8 count as dependent
-        kept = np.delete(rows.ones, witness["aliased"], axis=1)
-        least = oracles.least_squares(kept, rows.y, False, rows.weights).rss
-    own = oracles.residual_sum(rows.X, rows.y, witness["coef"], rows.intercept, rows.weights)
-    size = own + Fraction(1e-12) * sum((Fraction(float(v)) ** 2 for v in rows.y), Fraction(0))
-    singular = np.linalg.svd(rows.ones, compute_uv=False).tolist()
-    if abs(own - Fraction(statement["rss"])) > Fraction(TOLERANCE) * size:
-        return f"the sum of squares is {float(own):.17g}"
-    if own - least > Fraction(max(statement["relative_excess"], 1e-10) + TOLERANCE) * size:
-        return f"the least sum of squares is {float(least):.17g}"
-    if sum(s <= 1e-7 * singular[0] for s in singular) < len(witness["aliased"]):
-        return "a column is said to depend on others"
-    unique = not witness["aliased"] and witness["independent"] is not None
-    return "other coefficients do as well" if unique and truth.relations else ""
+    truth = optimum(as_objective(part), rows)
+    size = 2 * real(Fraction(len(rows.X)) if rows.weights is None else sum(rationals(rows.weights), Fraction(0)))
+    rss = oracles.residual_sum(rows.X, rows.y, witness["coef"], rows.intercept, rows.weights)
+    if not rss <= Fraction(statement["rss"]):
+        return f"the sum of squares is {float(real(rss)):.17g}"
+    if not truth.gap * size <= statement["excess"]:
+        return f"the excess is {float(truth.gap * size):.6g}"
+    if not truth.gap <= statement["relative_excess"] * truth.scale:
+        return f"the relative excess is {float(truth.gap / truth.scale):.6g}"
+    return _alias_fault(statement, rows) or _radius_fault(part, rows)
+
+
+# Kinds with a tolerance
 
 
 def _generative(part: dict[str, Any], rows: Rows) -> str:
@@ -434,12 +572,21 @@ def _generative(part: dict[str, Any], rows: Rows) -> str:
 
 
 def _bias_reduction(part: dict[str, Any], rows: Rows) -> str:
-    statement = part["statement"]
-    point = oracles.firth_point(rows.X, rows.signs, part["witness"]["coef"], rows.intercept, rows.weights)
-    if abs(point.penalised - statement["penalised"]) > 2 * TOLERANCE * (1 + abs(point.penalised)):
+    statement, coef = part["statement"], part["witness"]["coef"]
+    if statement["penalised"] is None:
+        return ""
+    point = oracles.firth_point(rows.X, rows.signs, coef, rows.intercept, rows.weights)
+    if point.penalised < statement["penalised"]:
         return f"the logarithm is {float(point.penalised):.17g}"
-    if point.distance > 2.01 * statement["distance"] + TOLERANCE**2 * (1 + abs(point.penalised)):
-        return f"the distance is {float(point.distance):.3g}"
+    if statement["excess"] is None:
+        return ""
+    key = ("firth", tuple(coef), *rows.key)
+    top = _once(key, lambda: oracles.firth(rows.X, rows.signs, rows.intercept, rows.weights, start=coef))
+    if not top.concave or top.penalised - point.penalised > statement["excess"]:
+        return f"the local maximum is {float(top.penalised - point.penalised):.3g} higher"
+    for own, true, radius in zip(coef, top.coef, statement["radii"], strict=True):
+        if abs(true - real(Fraction(own))) > radius:
+            return f"a coefficient of the local maximum is {float(true):.17g}"
     return ""
 
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import judge
 import numpy as np
 from honest import Case
 
@@ -82,6 +83,15 @@ def rendered(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+def restate(part: dict[str, Any], rows: judge.Rows, relative_gap: float) -> None:
+    """State the objective, or the sum of squares, of the coefficients of a part, and a gap relative to it."""
+    squares = "rss" in part["statement"]
+    value = float(judge.value_of(judge.as_objective(part) if squares else part, rows)) * (1.0 + 1e-12)
+    names = ("rss", "excess", "relative_excess") if squares else ("primal", "gap", "relative_gap")
+    value *= 2 * rows.total_weight if squares else 1.0
+    part["statement"].update(zip(names, (value, relative_gap * value, relative_gap), strict=True))
+
+
 def places(value: Any, place: Path = ()) -> Iterator[Path]:
     """Return the place of every value within another."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -119,6 +129,7 @@ class Forger:
             (self.listing, 4),
             (self.key, 1),
             (self.splice, 3),
+            (self.restated, 2),
             (self.labels, 2),
             (self.of_data, 4),
             (self.harmless, 4),
@@ -261,6 +272,31 @@ class Forger:
         data = {"X": chosen.X, "y": chosen.y, "weights": chosen.weights}
         return self.made(case, f"{way} of {other.name}", document, **data)
 
+    def restated(self, case: Case) -> Mutation:
+        """Move coefficients, hold a column or say that it is aliased, and state the objective that follows."""
+        document = copy.deepcopy(case.certificate)
+        bodies = [body for body in _bodies(document) if "held" in body["statement"]]
+        if len(bodies) != 1 or document["parts"]:
+            return self.value(case)
+        statement, witness = bodies[0]["statement"], bodies[0]["witness"]
+        coef = np.array(witness["coef"])
+        j, other = int(self.rng.integers(len(coef))), int(self.rng.integers(len(coef)))
+        way = self.pick(["move", "move", "zero", "hold", "alias"])
+        if way == "move":
+            coef[j] *= 1.0 + self.pick([-1.0, 1.0]) * 10.0 ** self.rng.uniform(-12.0, 0.0)
+        elif way == "zero":
+            coef[j] = 0.0
+        elif way == "hold":
+            statement["held"] = [j]
+            coef[j] += self.pick([0.0, 1.0, coef[other]])
+        else:
+            statement["aliased"], witness["relations"] = [j], [{str(other): self.pick(["1", "-1", "1/2"])}]
+        witness["coef"] = coef.tolist()
+        restate(bodies[0], judge.matched(document["data"], case.X, case.y, case.weights), self.pick([1e-9, 1e-6, 1e-3]))
+        if self.rng.random() < 0.3 and "existence" in document["witness"]:
+            document["witness"]["existence"] = None
+        return self.made(case, f"{way} column {j} and restate", document)
+
     def labels(self, case: Case) -> Mutation:
         """Rename, merge, split, add, drop or reorder labels; counts follow the data or not."""
         document = copy.deepcopy(case.certificate)
@@ -325,7 +361,9 @@ class Forger:
             other = int(self.rng.integers(n))
             X[[i, other]] = X[[other, i]]
         elif way == "type":
-            X, y = self.pick([(X.astype(np.float32), y), (X, y.astype(str)), (X, y.astype(object)), (X[:, :1], y)])
+            with np.errstate(over="ignore"):
+                single = X.astype(np.float32)
+            X, y = self.pick([(single, y), (X, y.astype(str)), (X, y.astype(object)), (X[:, :1], y)])
         elif way == "sign":
             X = -X
         else:
@@ -353,16 +391,18 @@ class Forger:
         return True
 
     def _weaker(self, group: dict[str, Any]) -> bool:
-        """Weaken an asserted number."""
+        """Weaken an asserted number, or all radii."""
         statement = group["statement"]
-        weaker = {"upper": 1.25, "lower": 0.75, "radius": 1.0, "bound": 1.25, "dual": 0.75, "primal": 1.25}
+        weaker = dict.fromkeys(
+            ("upper", "bound", "primal", "gap", "relative_gap", "rss", "excess", "relative_excess"), 1.25
+        )
+        weaker |= {"lower": 0.75, "dual": 0.75, "radius": 1.0}
         names = [name for name in weaker if type(statement.get(name)) is float]
-        if "loss" in statement:  # the objective is an equality
-            names = ["dual"]
+        names += ["radii"] if statement.get("radii") else []
         if not names:
             return False
         name = self.pick(names)
-        statement[name] *= weaker[name]
+        statement[name] = _widened(statement[name]) if name == "radii" else statement[name] * weaker[name]
         return True
 
     def _reordered(self, group: dict[str, Any]) -> bool:
@@ -426,7 +466,12 @@ def _bodies(document: dict[str, Any]) -> list[dict[str, Any]]:
         for group in outer
         if "existence" in group["witness"]
     ]
-    return [body for bodies in nested for body in bodies] or list(outer)
+    return [body for bodies in nested for body in bodies if body is not None] or list(outer)
+
+
+def _widened(radii: list[Any]) -> list[Any]:
+    """Return radii times 1.25."""
+    return [_widened(each) if isinstance(each, list) else 1.25 * each for each in radii]
 
 
 def _times(values: list[Any], factor: Fraction) -> list[str]:

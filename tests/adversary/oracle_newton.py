@@ -5,7 +5,8 @@ An L1 penalty is smoothed to
     min over t of a t − μ log(t² − θ²) = a t − μ log(2μt/a),  t = (μ + √(μ² + a²θ²))/a,
 
 whose minimiser is at most 2μ per penalised coefficient above the minimum; μ falls to 1e-60 of the value. Before that,
-the signs of the optimum in floats are tried: if they satisfy the conditions of the optimum, they give it exactly.
+the signs of the optimum in floats are tried: if they satisfy the conditions of the optimum, they give it exactly. If
+they do not, the sign that violates them most is changed, some times.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ mp = mpmath.MPContext()  # its own precision, whatever the rest of the process s
 mp.dps = 110
 MOST_STEPS = 5000
 FEW_STEPS = 60  # of a guess of signs, whose objective may have no minimum
+FARTHEST = 10  # that a step changes a score at first: farther, the second derivatives say nothing
+LEAST_EXPONENT = -100_000
+MOST_SIGNS = 20  # patterns of signs that are tried from a guess
 SMOOTHING = mp.mpf("1e-60")  # relative to the value: the last μ of a smoothed L1 penalty
 
 
@@ -30,22 +34,52 @@ class LossRow(NamedTuple):
     rays: list[list[tuple[int, Any]]]
     offsets: list[Any]
 
-    def terms(self, theta: list[Any]) -> list[Any]:
-        margins = ([z * theta[j] for j, z in ray] for ray in self.rays)
-        return [mp.exp(-mp.fsum(margin) - o) for margin, o in zip(margins, self.offsets, strict=True)]
+    def terms(self, theta: list[Any]) -> tuple[Any, Any, list[Any]]:
+        """Return M = max(0, −m), e^−M and each e^(−m − M) of the margins m = z·θ + o."""
+        exponents = [-mp.fsum(m) for m in self.products(theta)]
+        exponents = [m - o for m, o in zip(exponents, self.offsets, strict=True)]
+        largest = max(mp.mpf(0), *exponents)
+        return largest, _exp(-largest), [_exp(m - largest) for m in exponents]
+
+    def products(self, theta: list[Any]) -> list[list[Any]]:
+        return [[z * theta[j] for j, z in ray] for ray in self.rays]
+
+    def value(self, theta: list[Any]) -> Any:
+        largest, one, terms = self.terms(theta)
+        rest = mp.fsum(terms)
+        return self.weight * (mp.log1p(rest) if not largest else largest + mp.log(one + rest))
+
+
+def _exp(exponent: Any) -> Any:
+    """Return exp of a number ≤ 0; 0 below 1e-43000, which no sum of 110 digits shows."""
+    return mp.exp(exponent) if exponent > LEAST_EXPONENT else mp.mpf(0)
 
 
 class Smooth(NamedTuple):
-    """Σ s log(1 + Σ exp(−z·θ − o)) + Σ (a|θ| + qθ²/2 + cθ), with |θ| smoothed by μ."""
+    """Σ s log(1 + Σ exp(−z·θ − o)) + Σ (a|θ| + qθ²/2 + cθ), with |θ| smoothed by μ.
+
+    `gauges` are groups of coefficients with one q > 0 that no loss changes by if a constant is added to all of a group:
+    their sum is 0 at the minimum. However small q is, the Hessian is then regular with a constant added to the group.
+    """
 
     rows: list[LossRow]
     l1: list[Any]
     l2: list[Any]
     linear: list[Any]
+    gauges: list[list[int]]
+
+    def centred(self, theta: list[Any]) -> list[Any]:
+        """Return coefficients whose sums over the groups are 0."""
+        moved = list(theta)
+        for group in self.gauges:
+            mean = mp.fsum(theta[j] for j in group) / len(group)
+            for j in group:
+                moved[j] = theta[j] - mean
+        return moved
 
     def value(self, theta: list[Any], mu: Any) -> Any:
         """Return the objective; with |θ| itself if μ is 0."""
-        total = mp.fsum(row.weight * mp.log1p(mp.fsum(row.terms(theta))) for row in self.rows)
+        total = mp.fsum(row.value(theta) for row in self.rows)
         for w, a, q, c in zip(theta, self.l1, self.l2, self.linear, strict=True):
             total += (q * w / 2 + c) * w
             if a and mu:
@@ -71,18 +105,23 @@ class Smooth(NamedTuple):
         for j in range(size):
             for k in range(j):
                 hessian[k][j] = hessian[j][k]
+        for group in self.gauges:
+            constant = max(hessian[j][j] for j in group)
+            for j in group:
+                for k in group:
+                    hessian[j][k] += constant
         return gradient, hessian
 
 
 def _add_row(row: LossRow, theta: list[Any], gradient: list[Any], hessian: list[list[Any]]) -> None:
     """Add the derivatives of a row to the gradient and to the lower triangle of the Hessian."""
-    terms = row.terms(theta)
-    whole = 1 + mp.fsum(terms)
+    _, one, terms = row.terms(theta)
+    whole = one + mp.fsum(terms)
     if len(terms) == 1:
         (ray,), share = row.rays, row.weight * terms[0] / whole
         for j, z in ray:
             gradient[j] -= share * z
-            change = share / whole * z
+            change = share * one / whole * z
             for k, other in ray:
                 if k <= j:
                     hessian[j][k] += change * other
@@ -104,20 +143,34 @@ def _add_row(row: LossRow, theta: list[Any], gradient: list[Any], hessian: list[
                 hessian[j][k] -= change * other
 
 
-def minimiser(smooth: Smooth) -> list[Any]:
-    """Return a minimiser: by Newton's method from the optimum in floats, whose signs are tried first under L1."""
+def minimiser(smooth: Smooth, start: list[Any] | None = None) -> list[Any]:
+    """Return a minimiser: by Newton's method from a start or the optimum in floats, whose signs L1 tries first.
+
+    The best of the start, the optimum in floats and 0 is taken, so that any start will do.
+    """
     zero = [mp.mpf(0)] * len(smooth.l1)
     if not zero:
         return zero
     guess, signs = _float_minimum(smooth)
-    if not smooth.value(guess, 0) < smooth.value(zero, 0):
-        guess = zero
+    guesses = [zero, guess] if start is None else [zero, guess, start]
+    guess = min(map(smooth.centred, guesses), key=lambda theta: smooth.value(theta, 0))
+    if start is not None:
+        signs = [[int(mp.sign(w)) if a else 0 for w, a in zip(start, smooth.l1, strict=True)], *signs]
     if not any(smooth.l1):
-        return _newton(smooth, guess, 0, 0)
-    for pattern in signs:
-        theta = _of_signs(smooth, guess, pattern)
-        if theta is not None:
-            return theta
+        try:
+            return _newton(smooth, guess, 0, 0)
+        except ArithmeticError:
+            return _by_ridges(smooth, zero)
+    tried: list[list[int]] = []
+    waiting = signs[::-1]
+    while waiting and len(tried) < MOST_SIGNS:
+        pattern = waiting.pop()
+        if pattern not in tried:
+            tried.append(pattern)
+            theta, better = _of_signs(smooth, guess, pattern)
+            if theta is not None:
+                return theta
+            waiting.append(better)
     theta, mu = guess, smooth.value(zero, 0) / 10
     while mu > SMOOTHING * smooth.value(theta, 0):
         theta = _newton(smooth, theta, mu, mu / 100)
@@ -125,8 +178,16 @@ def minimiser(smooth: Smooth) -> list[Any]:
     return _newton(smooth, theta, mu, mu / 100)
 
 
-def _of_signs(smooth: Smooth, guess: list[Any], signs: list[int]) -> list[Any] | None:
-    """Return the minimiser if it has these signs of the penalised coefficients, None if it does not.
+def _by_ridges(smooth: Smooth, theta: list[Any]) -> list[Any]:
+    """Return the minimiser by ridges that fall to 1e-60, each from the minimiser of the one before."""
+    for exponent in range(0, 64, 4):
+        ridge = mp.mpf(10) ** -exponent
+        theta = _newton(smooth._replace(l2=[q + ridge for q in smooth.l2]), theta, 0, ridge / 100)
+    return _newton(smooth, theta, 0, 0)
+
+
+def _of_signs(smooth: Smooth, guess: list[Any], signs: list[int]) -> tuple[list[Any] | None, list[int]]:
+    """Return the minimiser if it has these signs of the penalised coefficients; else None, and other signs to try.
 
     With a nonzero coefficient's own sign, and slopes between −a and a where it is 0 (up to a relative 1e-60, for
     ties), 0 is a subgradient.
@@ -137,18 +198,22 @@ def _of_signs(smooth: Smooth, guess: list[Any], signs: list[int]) -> list[Any] |
         row._replace(rays=[[(places[j], z) for j, z in ray if j in places] for ray in row.rays]) for row in smooth.rows
     ]
     none = [mp.mpf(0)] * len(active)
-    reduced = Smooth(rows, none, [smooth.l2[j] for j in active], [smooth.l1[j] * signs[j] for j in active])
+    reduced = Smooth(rows, none, [smooth.l2[j] for j in active], [smooth.l1[j] * signs[j] for j in active], [])
     try:
         found = _newton(reduced, [guess[j] for j in active], 0, 0, most=FEW_STEPS) if active else []
     except (ArithmeticError, ZeroDivisionError):
-        return None
+        return None, signs
     theta = [found[places[j]] if j in places else mp.mpf(0) for j in range(len(guess))]
+    crossed = {j: -theta[j] * signs[j] for j, a in enumerate(smooth.l1) if a and signs[j] and theta[j] * signs[j] <= 0}
+    if crossed:
+        worst = max(crossed, key=lambda j: crossed[j])
+        return None, [0 if j == worst else sign for j, sign in enumerate(signs)]
     slopes, _ = smooth.derivatives(theta, 0)
-    right = [
-        theta[j] * signs[j] > 0 if signs[j] else not a or abs(slopes[j]) <= a * (1 + SMOOTHING)
-        for j, a in enumerate(smooth.l1)
-    ]
-    return theta if all(right) else None
+    steep = {j: abs(slopes[j]) / a for j, a in enumerate(smooth.l1) if a and not signs[j]}
+    worst = max(steep, key=lambda j: steep[j], default=None)
+    if worst is None or steep[worst] <= 1 + SMOOTHING:
+        return theta, signs
+    return None, [-int(mp.sign(slopes[j])) if j == worst else sign for j, sign in enumerate(signs)]
 
 
 def _float_minimum(smooth: Smooth) -> tuple[list[Any], list[list[int]]]:
@@ -228,15 +293,30 @@ def _newton(smooth: Smooth, theta: list[Any], mu: Any, enough: Any, most: int = 
         step = solve(hessian, [-g for g in gradient])
         decrement = -mp.fsum(g * d for g, d in zip(gradient, step, strict=True))
         if decrement <= max(enough, abs(value) * precise):
-            return [w + s for w, s in zip(theta, step, strict=True)]
-        length = mp.mpf(1)
-        while True:
-            trial = [w + length * s for w, s in zip(theta, step, strict=True)]
-            reached = smooth.value(trial, mu)
-            if reached <= value - length * decrement / 4:
-                break
-            length /= 2
-            if length < 1e-60:
-                raise ArithmeticError("the line search of Newton's method failed")
-        theta, value = trial, reached
+            return smooth.centred([w + s for w, s in zip(theta, step, strict=True)])
+        theta, value = _line_search(smooth, smooth.centred(theta), smooth.centred(step), decrement, value, mu)
     raise ArithmeticError(f"Newton's method took more than {most} steps")
+
+
+def _line_search(smooth: Smooth, theta: list[Any], step: list[Any], decrement: Any, value: Any, mu: Any) -> Any:
+    """Return a point along a Newton step and its value; the step is shortened, then lengthened while that is better."""
+
+    def trial(length: Any) -> tuple[list[Any], Any]:
+        point = [w + length * s for w, s in zip(theta, step, strict=True)]
+        return point, smooth.value(point, mu)
+
+    farthest = max((abs(mp.fsum(m)) for row in smooth.rows for m in row.products(step)), default=mp.mpf(0))
+    length = min(mp.mpf(1), FARTHEST / farthest) if farthest else mp.mpf(1)
+    best = trial(length)
+    while not best[1] <= value - length * decrement / 4:
+        length /= 2
+        if length < 1e-60:
+            raise ArithmeticError("the line search of Newton's method failed")
+        best = trial(length)
+    while length < 1:
+        length = min(2 * length, mp.mpf(1))
+        longer = trial(length)
+        if not longer[1] < best[1]:
+            break
+        best = longer
+    return best

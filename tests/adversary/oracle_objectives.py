@@ -6,20 +6,22 @@
     squared ½(x·w + b + o − y)²                softmax log Σₖ exp(ηₖ) − η_y, y = 0, …, K − 1, o (n, K)
 
 Coefficients have the intercept first; of softmax (K, p + 1). Hinge, squared hinge and squared loss are quadratic
-programs, solved in rationals. Logistic and softmax loss are minimised by Newton's method with 110 digits
-(`oracle_newton`), after rationals have decided which rows have a loss that tends to 0.
+programs, solved in rationals; without L1, squared loss by its normal equations, and squared hinge by those of the rows
+that Newton's method finds within the margin, if they satisfy the conditions of the optimum. Logistic and softmax loss
+are minimised by Newton's method with 110 digits (`oracle_newton`), after rationals have decided which rows have a loss
+that tends to 0. Offsets may be rationals, so that `minimum_within` can hold some columns at given coefficients.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from oracle_newton import LossRow, Smooth, minimiser, mp
-from oracle_rational import Vector, dot, echelon, quadratic_minimum, rational_rows, rationals
-from oracle_separability import positive_rows, separated_rays, signs_of
+from oracle_rational import Vector, dot, echelon, quadratic_minimum, rational_rows, rationals, solve
+from oracle_separability import positive_rows, power_of_two, separated_rays, signs_of
 
 LossName = Literal["logistic", "softmax", "squared", "hinge", "squared hinge"]
 
@@ -61,11 +63,11 @@ def _data(loss: LossName, X: Any, y: Any, fit_intercept: bool, *, weights: Any, 
     total = sum((sizes[i] for i in kept), Fraction(0))
     targets, classes = _targets(loss, y, kept)
     shape = (len(rows), classes) if loss == "softmax" else (len(rows),)
-    offsets = np.broadcast_to(np.zeros(1) if offset is None else np.asarray(offset, dtype=np.float64), shape)
-    exact_offsets = [rationals(offsets[i]) if loss == "softmax" else Fraction(float(offsets[i])) for i in kept]
+    offsets = np.broadcast_to(np.asarray(0.0 if offset is None else offset), shape).tolist()
+    exact_offsets = [rationals(offsets[i]) if loss == "softmax" else _rational(offsets[i]) for i in kept]
     width = len(rows[0]) - int(fit_intercept)
     penalties = (
-        [Fraction(0)] * fit_intercept + rationals(np.broadcast_to(np.asarray(strength, dtype=np.float64), (width,)))
+        [Fraction(0)] * fit_intercept + rationals(np.broadcast_to(np.asarray(strength), (width,)).tolist())
         for strength in (l1, l2)
     )
     chosen = [rows[i] for i in kept], targets, [sizes[i] / total for i in kept], exact_offsets
@@ -96,8 +98,7 @@ def value_at(
 ) -> Any:
     """Return the objective at some coefficients, of floats, rationals or mpf."""
     data = _data(loss, X, y, fit_intercept, weights=weights, offset=offset, l1=l1, l2=l2)
-    rows = coef if loss == "softmax" else [coef]
-    return _value(loss, data, [[_rational(value) for value in row] for row in rows])
+    return _value(loss, data, [[_rational(value) for value in line] for line in _lines(loss, coef)])
 
 
 def _rational(value: Any) -> Fraction:
@@ -110,12 +111,7 @@ def _value(loss: LossName, data: _Data, coef: list[Vector]) -> Any:
     total = mp.mpf(0)
     for row, y, weight, offset in zip(data.rows, data.y, data.weights, data.offsets, strict=True):
         total += real(weight) * _loss(loss, [dot(row, scores) for scores in coef], y, offset)
-    for scores in coef:
-        penalty = sum(
-            (a * abs(w) + q * w * w / 2 for a, q, w in zip(data.l1, data.l2, scores, strict=True)), Fraction(0)
-        )
-        total += real(penalty)
-    return total
+    return total + sum(real(_penalty(data, scores)) for scores in coef)
 
 
 def _loss(loss: LossName, scores: Vector, y: Any, offset: Any) -> Any:
@@ -143,21 +139,144 @@ def minimum(
     offset: Any = None,
     l1: Any = 0.0,
     l2: Any = 0.0,
+    held: Sequence[int] = (),
+    start: Any = None,
 ) -> Minimum:
     """Return the infimum of the objective and a minimiser, or None in its place if the infimum is not attained.
 
     `l1` and `l2` are numbers, or one per column. Dependent columns are allowed: the minimiser is then one of many.
+    `start` are coefficients that may be near the minimiser, and save time; the `held` columns, the intercept counted as
+    the first, keep those coefficients.
     """
     data = _data(loss, X, y, fit_intercept, weights=weights, offset=offset, l1=l1, l2=l2)
+    begin = None if start is None else [[_rational(w) for w in line] for line in _lines(loss, start)]
+    found = _minimum(loss, data, begin) if begin is None or not held else _minimum_within(loss, data, begin, held)
+    if found.argmin is None or loss == "softmax":
+        return found
+    return found._replace(argmin=found.argmin[0])
+
+
+def _lines(loss: LossName, coef: Any) -> Any:
+    """Return the coefficients of each score."""
+    return coef if loss == "softmax" else [coef]
+
+
+def _minimum(loss: LossName, data: _Data, start: list[Vector] | None) -> Minimum:
+    """Return the infimum and the coefficients of each score."""
     if loss in {"logistic", "softmax"}:
-        return _smooth_minimum(loss, data)
-    coef = _quadratic_coef(loss, data)
-    return Minimum(_value(loss, data, [coef]), [real(value) for value in coef])
+        return _smooth_minimum(loss, data, start)
+    coef = None if any(data.l1) else _normal_coef(loss, data)
+    coef = _quadratic_coef(loss, data) if coef is None else coef
+    return Minimum(_value(loss, data, [coef]), [[real(value) for value in coef]])
+
+
+def _minimum_within(loss: LossName, data: _Data, start: list[Vector], held: Sequence[int]) -> Minimum:
+    """Minimise over the columns that are not held: the scores of the others become offsets."""
+    free = [j for j in range(len(data.l1)) if j not in set(held)]
+    fixed = [[Fraction(0) if j in free else w for j, w in enumerate(line)] for line in start]
+    offsets = []
+    for row, offset in zip(data.rows, data.offsets, strict=True):
+        scores = [dot(row, line) for line in fixed]
+        offsets.append(
+            [o + s for o, s in zip(offset, scores, strict=True)] if loss == "softmax" else offset + scores[0]
+        )
+    rows = [[row[j] for j in free] for row in data.rows]
+    l1, l2 = ([penalty[j] for j in free] for penalty in (data.l1, data.l2))
+    inner = data._replace(rows=rows, offsets=offsets, l1=l1, l2=l2)
+    found = _minimum(loss, inner, [[line[j] for j in free] for line in start])
+    value = found.value + sum(real(_penalty(data, line)) for line in fixed)
+    if found.argmin is None:
+        return Minimum(value, None)
+    argmin = [[real(w) for w in line] for line in fixed]
+    for line, values in zip(argmin, found.argmin, strict=True):
+        for j, w in zip(free, values, strict=True):
+            line[j] = w
+    return Minimum(value, argmin)
+
+
+def _penalty(data: _Data, scores: Vector) -> Fraction:
+    """Return the penalty of the coefficients of a score."""
+    terms = (a * abs(w) + q * w * w / 2 for a, q, w in zip(data.l1, data.l2, scores, strict=True))
+    return sum(terms, Fraction(0))
+
+
+def _normal_coef(loss: LossName, data: _Data) -> Vector | None:
+    """Return the exact minimiser of squared loss or squared hinge without L1, None if no rows within the margin do."""
+    if loss == "squared":
+        return _normal_solution(data, range(len(data.rows)), 1)
+    if loss != "squared hinge":
+        return None
+    try:
+        active = _rows_within(data)
+    except (ArithmeticError, ZeroDivisionError):
+        return None
+    coef = _normal_solution(data, active, 2)
+    margins = [y * (dot(row, coef) + o) for row, y, o in zip(data.rows, data.y, data.offsets, strict=True)]
+    return coef if all((margin <= 1) if i in active else (margin >= 1) for i, margin in enumerate(margins)) else None
+
+
+def _normal_solution(data: _Data, rows: Any, curvature: int) -> Vector:
+    """Return the exact minimiser of Σ ½ curvature·s(x·w + o − y)² + ½ Σ qw² over some rows; one of many."""
+    width = len(data.l2)
+    square = [[data.l2[i] if i == j else Fraction(0) for j in range(width)] for i in range(width)]
+    right = [Fraction(0)] * width
+    for i in rows:
+        row, weight = data.rows[i], curvature * data.weights[i]
+        target = weight * (data.y[i] - data.offsets[i])
+        for j, x in enumerate(row):
+            right[j] += target * x
+            scaled = weight * x
+            square[j] = [q + scaled * other for q, other in zip(square[j], row, strict=True)]
+    reduced, pivots = echelon([[*line, value] for line, value in zip(square, right, strict=True)])
+    coef = [Fraction(0)] * width
+    for pivot, line in zip(pivots, reduced, strict=True):
+        coef[pivot] = line[-1]
+    return coef
+
+
+def _rows_within(data: _Data) -> set[int]:
+    """Return the rows within the margin at the minimum of the squared hinge, by Newton's method with 110 digits."""
+    scales = [real(power_of_two(row[j] for row in data.rows)) for j in range(len(data.l2))]
+    rows = [
+        [y * real(x) / scale for x, scale in zip(row, scales, strict=True)]
+        for row, y in zip(data.rows, data.y, strict=True)
+    ]
+    weights, begins = (
+        [real(s) for s in data.weights],
+        [real(1 - y * o) for y, o in zip(data.y, data.offsets, strict=True)],
+    )
+    l2 = [real(q) / scale**2 for q, scale in zip(data.l2, scales, strict=True)]
+    places = range(len(l2))
+
+    def shortfalls(theta: list[Any]) -> list[Any]:
+        return [begin - mp.fdot(row, theta) for begin, row in zip(begins, rows, strict=True)]
+
+    def value(theta: list[Any]) -> Any:
+        losses = (s * short**2 for s, short in zip(weights, shortfalls(theta), strict=True) if short > 0)
+        return mp.fsum(losses) + mp.fsum(q * w * w / 2 for q, w in zip(l2, theta, strict=True))
+
+    theta = [mp.mpf(0)] * len(l2)
+    for _ in range(200):
+        short = shortfalls(theta)
+        active = [i for i, each in enumerate(short) if each > 0]
+        gradient = [l2[j] * theta[j] - 2 * mp.fsum(weights[i] * short[i] * rows[i][j] for i in active) for j in places]
+        hessian = [
+            [2 * mp.fsum(weights[i] * rows[i][j] * rows[i][k] for i in active) + (j == k) * l2[j] for k in places]
+            for j in places
+        ]
+        step = solve(hessian, [-g for g in gradient])
+        decrement, now, length = -mp.fdot(gradient, step), value(theta), mp.mpf(1)
+        if decrement <= now * mp.mpf("1e-85"):
+            return set(active)
+        while value([w + length * d for w, d in zip(theta, step, strict=True)]) > now - length * decrement / 4:
+            length /= 2
+        theta = [w + length * d for w, d in zip(theta, step, strict=True)]
+    raise ArithmeticError("Newton's method took more than 200 steps")
 
 
 def _quadratic_coef(loss: LossName, data: _Data) -> Vector:
     """Return the exact minimiser of a quadratic program in w = u − v, u, v ≥ 0, and the shortfalls of the rows."""
-    scales = [_scale(row[j] for row in data.rows) for j in range(len(data.rows[0]))]
+    scales = [power_of_two(row[j] for row in data.rows) for j in range(len(data.rows[0]))]
     rows = [[x / scale for x, scale in zip(row, scales, strict=True)] for row in data.rows]
     l1 = [a / scale for a, scale in zip(data.l1, scales, strict=True)]
     l2 = [q / scale**2 for q, scale in zip(data.l2, scales, strict=True)]
@@ -190,15 +309,7 @@ def _quadratic_coef(loss: LossName, data: _Data) -> Vector:
     return [(x[j] - x[width + j]) / scales[j] for j in range(width)]
 
 
-def _scale(column: Iterator[Fraction]) -> Fraction:
-    """Return a power of two near the largest entry, 1 if all are 0."""
-    largest = max(abs(value) for value in column)
-    if not largest:
-        return Fraction(1)
-    return Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
-
-
-def _smooth_minimum(loss: LossName, data: _Data) -> Minimum:
+def _smooth_minimum(loss: LossName, data: _Data, start: list[Vector] | None = None) -> Minimum:
     """Minimise over the rays that no unpenalised direction separates; the loss of the others tends to 0."""
     width, classes = len(data.rows[0]), data.classes
     penalised = [bool(a or q) for a, q in zip(data.l1, data.l2, strict=True)] * classes
@@ -211,7 +322,7 @@ def _smooth_minimum(loss: LossName, data: _Data) -> Minimum:
     attained = sum(map(len, left)) == len(flat)
     independent = {free[k] for k in echelon([[z[j] for j in free] for row in left for z, _ in row])[1]}
     columns = [j for j in range(width * classes) if penalised[j] or j in independent]
-    scales = [_scale(iter([Fraction(0), *(z[j] for z in flat)])) for j in columns]
+    scales = [power_of_two(iter([Fraction(0), *(z[j] for z in flat)])) for j in columns]
     smooth = Smooth(
         [
             LossRow(
@@ -225,17 +336,26 @@ def _smooth_minimum(loss: LossName, data: _Data) -> Minimum:
         [real(data.l1[j % width] / scale) for j, scale in zip(columns, scales, strict=True)],
         [real(data.l2[j % width] / scale**2) for j, scale in zip(columns, scales, strict=True)],
         [mp.mpf(0)] * len(columns),
+        [_classes_of(j, columns, width) for j in range(width) if gauge and data.l2[j] and not data.l1[j]],
     )
-    theta = minimiser(smooth)
+    begin = None
+    if start is not None:
+        first = [w if gauge and not penalised[j] else Fraction(0) for j, w in enumerate(start[0])]
+        entries = [w - shift for line in start for w, shift in zip(line, first, strict=True)]
+        begin = [real(entries[j] * scale) for j, scale in zip(columns, scales, strict=True)]
+    theta = minimiser(smooth, begin)
     value = smooth.value(theta, 0)
     if not attained:
         return Minimum(value, None)
     coef = [mp.mpf(0)] * (width * classes)
     for j, scale, entry in zip(columns, scales, theta, strict=True):
         coef[j] = entry / real(scale)
-    if loss == "logistic":
-        return Minimum(value, coef)
     return Minimum(value, [coef[k * width : (k + 1) * width] for k in range(classes)])
+
+
+def _classes_of(column: int, columns: list[int], width: int) -> list[int]:
+    """Return the places of a column of all classes."""
+    return [place for place, j in enumerate(columns) if j % width == column]
 
 
 def _row_rays(loss: LossName, data: _Data, i: int) -> list[tuple[Vector, Fraction]]:

@@ -7,7 +7,7 @@ are 0. Rows of weight 0 count nowhere, and a label that no row of positive weigh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
@@ -74,7 +74,7 @@ def separated_rays(zs: Sequence[Vector]) -> list[bool]:
 
     If minus the sum of some rays lies in the cone of all rays, no such v is above 0 on any of them; otherwise one is.
     """
-    separated = [False] * len(zs)
+    zs, separated = _scaled(zs), [False] * len(zs)
     while not all(separated):
         rest = [z for z, done in zip(zs, separated, strict=True) if not done]
         direction = cone_alternative(zs, [-sum(column, Fraction(0)) for column in zip(*rest, strict=True)])[1]
@@ -82,6 +82,20 @@ def separated_rays(zs: Sequence[Vector]) -> list[bool]:
             break
         separated = [done or dot(direction, z) > 0 for z, done in zip(zs, separated, strict=True)]
     return separated
+
+
+def _scaled(zs: Sequence[Vector]) -> list[Vector]:
+    """Return the rays with columns divided by powers of two, so that integers stay short; no sign of z·v changes."""
+    scales = [power_of_two(column) for column in zip(*zs, strict=True)]
+    return [[x / scale for x, scale in zip(z, scales, strict=True)] for z in zs]
+
+
+def power_of_two(values: Iterable[Fraction]) -> Fraction:
+    """Return a power of two near the largest value, 1 if all are 0."""
+    largest = max(map(abs, values))
+    if not largest:
+        return Fraction(1)
+    return Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
 
 
 def verdict_of(zs: Sequence[Vector]) -> Verdict:
@@ -117,7 +131,7 @@ def divergence(X: Any, labels: Any, fit_intercept: bool = True, weights: Any = N
     'aliased' (the data do not identify it), 'finite' (no direction of recession moves it), '+inf' or '-inf' (all that
     move it have this sign), 'not estimable' (both signs occur). Of several classes: class by class, without the first.
     """
-    zs = [ray.z for ray in rays_of(X, labels, fit_intercept, weights)]
+    zs = _scaled([ray.z for ray in rays_of(X, labels, fit_intercept, weights)])
     width = len(zs[0])
     aliased = {j for vector in null_space(zs, width) for j, value in enumerate(vector) if value}
     statuses = tuple("aliased" if j in aliased else _status(zs, width, j) for j in range(width))

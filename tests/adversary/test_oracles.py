@@ -510,8 +510,45 @@ def test_smoothing_agrees_with_signs(monkeypatch: pytest.MonkeyPatch) -> None:
 
     X, y = made(7, n=8, p=2)
     by_signs = minimum("logistic", X, y, l1=0.1)
-    monkeypatch.setattr(oracle_newton, "_of_signs", lambda *_: None)
+    monkeypatch.setattr(oracle_newton, "_of_signs", lambda _, __, signs: (None, signs))
     assert abs(minimum("logistic", X, y, l1=0.1).value - by_signs.value) < mp.mpf("1e-55")
+
+
+@pytest.mark.parametrize("loss", ["logistic", "softmax", "squared", "hinge", "squared hinge"])
+@pytest.mark.parametrize("l1", [0.0, 0.05])
+def test_columns_are_held_at_their_coefficients(loss: Any, l1: float) -> None:
+    """The minimum with held columns, minimised over their coefficients by steps of both signs, is that of all."""
+    X, y = made(11, n=14, p=2)
+    y = np.arange(14) % 3 if loss == "softmax" else y
+    whole = minimum(loss, X, y, l1=l1, l2=0.1)
+    at = minimum(loss, X, y, l1=l1, l2=0.1, start=whole.argmin, held=[0, 2])
+    assert abs(at.value - whole.value) < mp.mpf("1e-55")
+    for step in (-0.25, 0.25):
+        moved = np.array(whole.argmin)
+        moved[..., 2] += step * (np.arange(3) - 0.5 if loss == "softmax" else 1.0)
+        held = minimum(loss, X, y, l1=l1, l2=0.1, start=moved.tolist(), held=[2])
+        assert held.value > whole.value
+        assert held.value <= value_at(loss, X, y, moved.tolist(), l1=l1, l2=0.1)
+        assert np.array(held.argmin)[..., 2].tolist() == moved[..., 2].tolist()
+
+
+@pytest.mark.parametrize("dependence", [1e6, 1e10, 1e14])
+@pytest.mark.parametrize("loss", ["logistic", "softmax", "squared", "squared hinge"])
+def test_minima_of_dependent_columns_of_any_scale(loss: Any, dependence: float) -> None:
+    """Any start gives one minimum, and the gradient at the minimiser is 0: no small step reaches less."""
+    rng = np.random.default_rng(int(np.log10(dependence)))
+    x, z = rng.normal(size=(2, 20))
+    X = np.column_stack([x, x + z / dependence]) * [1e150, 1e-150]
+    y = np.arange(20) % 3 if loss == "softmax" else np.where(x + z + rng.normal(size=20) > 0, 1.0, -1.0)
+    found = minimum(loss, X, y)
+    coef = np.array(found.argmin)
+    again = minimum(loss, X, y, start=(coef * rng.uniform(-2.0, 2.0, coef.shape)).tolist())
+    assert abs(found.value - again.value) < mp.mpf("1e-70") * found.value
+    for j, size in ((0, 1.0), (1, 1e-150), (2, 1e150)):
+        for step in (-1e-20, 1e-20):
+            moved = coef.copy()
+            moved.reshape(-1, 3)[-1, j] += mp.mpf(step) * size
+            assert value_at(loss, X, y, moved.tolist()) > found.value
 
 
 # least squares, bias reduction, Gaussian classes

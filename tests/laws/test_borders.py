@@ -176,7 +176,6 @@ def test_a_class_that_is_not_there_is_answered_by_one_list() -> None:
 
 
 SCALES = [
-    (1e30, sx.LinearRegression(strength=0.1).fit),
     (1e-310, sx.LogisticRegression().fit),
     (1e-310, sx.check_separability),
 ]

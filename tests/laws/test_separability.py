@@ -191,10 +191,10 @@ def test_the_second_verifier_refuses_what_is_no_certificate(text, tmp_path, caps
     "certificate",
     [
         {"format": 1, "kind": "separability"},
-        sx.Perceptron().fit([[1.0], [2.0]], [0, 1]).certificate_.to_dict(),
+        sx.KernelSVM(kernel="precomputed").fit([[2.0, 0.0], [0.0, 2.0]], [0, 1]).certificate_.to_dict(),
         sx.check_separability([[1.0], [2.0]], [0, 1], map=sx.maps.Polynomial(2)).to_dict(),
     ],
-    ids=["format 1", "mistakes", "map"],
+    ids=["format 1", "precomputed", "map"],
 )
 def test_the_second_verifier_says_what_it_cannot_check(certificate, tmp_path, capsys):
     (tmp_path / "c.json").write_text(json.dumps(certificate), encoding="utf-8")

@@ -31,7 +31,7 @@ def test_m23_weights_are_those_of_the_notes_formula():
     assert model.coef_[0] == pytest.approx(-w, rel=1e-10)
     assert model.intercept_[0] == pytest.approx(-w0, rel=1e-10)
     assert model.predict_proba(TWO)[:, 1] == pytest.approx(1.0 / (1.0 + np.exp(w0 + TWO @ w)), rel=1e-8)
-    assert model.result_.passes == 1.0
+    assert model.result_.passes == 2.0
     assert model.certificate_.verify(TWO, WHICH)
 
 

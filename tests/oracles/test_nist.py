@@ -44,6 +44,7 @@ def test_certified_digits(name: str) -> None:
     assert digits(deviation * np.sqrt(np.diag(fit.inverse_gram)), certified["se"], scale) >= wanted
     assert model.certificate_.unique
     assert model.certificate_.verify(rows, y)
+    assert model.certificate_.relative_excess <= 1e-8
 
 
 @pytest.mark.parametrize("name", SETS)

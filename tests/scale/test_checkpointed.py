@@ -32,11 +32,13 @@ def rows_of(n=N, p=P, seed=0):
 X, SCORE = rows_of()
 LABELS, CLASSES = (SCORE > 0).astype(int), np.digitize(SCORE, [-1.0, 1.0])
 FAR = X + 1e6
+DEPENDENT = np.column_stack([X, X[:, 0] + 1e-9 * np.cos(SCORE)])
 SPARSE = sp.csr_array(np.where(np.abs(X) > 1.0, X, 0.0))
 
 CASES = {
     "logistic": (sx.LogisticRegression(strength=1e-3), X, LABELS),
     "maximum likelihood": (sx.LogisticRegression(), X, LABELS),
+    "dependent columns": (sx.LogisticRegression(), DEPENDENT, LABELS),
     "softmax": (sx.LogisticRegression(strength=1e-3), X, CLASSES),
     "one against the rest": (sx.LogisticRegression(strength=1e-3, multiclass="one_vs_rest"), X, CLASSES),
     "lasso": (sx.LinearRegression(strength=0.01, l1_ratio=1.0), X, SCORE),

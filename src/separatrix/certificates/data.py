@@ -62,7 +62,7 @@ class BeyondLimitsError(Exception):
 def require_work(what: str, amount: float, limit: float) -> None:
     """Raise a BeyondLimitsError if an amount of work is above its limit."""
     if not amount <= limit:
-        shown = f"{amount:.3g}" if amount < 1e300 else "over 1e300"
+        shown = f"{amount:.3g}" if amount < 10**300 else "over 1e300"
         raise BeyondLimitsError(f"{what}: {shown}, above the limit of {limit:.3g}")
 
 

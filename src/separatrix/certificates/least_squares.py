@@ -1,170 +1,239 @@
-"""Least squares: coefficients whose residual sum of squares is minimal, and whether they are unique.
+"""Least squares: coefficients whose residual sum of squares is least to within an excess, and whether they are unique.
 
-At the minimum the residuals r are orthogonal to every column: g = XᵗSr = 0. Elsewhere the excess over the minimum is
+The sum of squares is 2S times the mean squared loss (S the sum of the weights), so that `certificates.curvature` bounds
+its excess over the minimum and the distance of each coefficient from the solution. The bound exists only if the columns
+that vary are linearly independent, which it thereby proves. A column that equals a combination of others on every row,
+exactly, is aliased: the bound over the other columns then holds for all, and the solution is not unique. Columns that
+depend on others up to rounding are held: the statement is about changes of the others. Without a bound, the excess is
+at most the sum of squares itself, as the least one is not negative; that is enough if the coefficients fit every row.
 
-    RSS(w) − min RSS = gᵗ (XᵗSX)⁻¹ g = ‖R⁻ᵗg‖²            (R the triangle of the QR factorisation of S^½X)
+Targets and weights are divided by powers of 2 first, which is exact, so that their units do not matter.
 
-which is measured from the data, with residuals in twice the working precision where there are few rows. The solution
-is unique if some p rows are linearly independent; elimination modulo a prime proves it, since it can only lower the
-rank. For an aliased column, a relation gives it as a combination of other columns, checked to rounding.
-
-Cost: three passes.
+Cost: one pass if the columns are far from dependent, otherwise up to five.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from separatrix.arrays import EPSILON, Floats, Indices
-from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Stated, register
-from separatrix.certificates.data import MatchedRows, Whole
-from separatrix.certificates.overlap import rank_modulo
-from separatrix.codec import Items, Range, Shape
-from separatrix.design.base import Design
-from separatrix.design.moments import residual_sums, triangle
-from separatrix.errors import counted
-from separatrix.numerics import column_norms, solve_triangle
+from separatrix.arrays import Floats, Indices
+from separatrix.certificates.base import OPTIMAL_GAP, Certificate, CertifiedCoef, Check, Stated, register
+from separatrix.certificates.curvature import (
+    MAX_WIDTH,
+    Columns,
+    Dependence,
+    GapBound,
+    curvature_bound,
+    dependence_clause,
+    loss_bound,
+    relation_check,
+    require_dependence,
+)
+from separatrix.certificates.data import MatchedRows, require_work
+from separatrix.certificates.enclosures import UNIT, outward, shown_up
+from separatrix.certificates.rays import Relation
+from separatrix.codec import Range, Shape
+from separatrix.losses.squared import Squared
+from separatrix.problem import Problem
 
-TOLERANCE = 1e-10  # of the sum of squares: an excess that no printed digit of a fit shows
-SLACK = 1e-9  # relative rounding error of a sum over many rows
-ALIASED = 1e-8  # of a column's norm: a smaller residual of its relation counts as 0
-
-
-def excess_squares(design: Design, y: Floats, weights: Floats | None, coef: Floats, columns: Indices) -> Excess:
-    """Return the weighted sum of squares of some coefficients and its excess; `columns` are those not aliased."""
-    sums = residual_sums(design, y, weights, coef)
-    if not len(columns):
-        return Excess(sums.squares, 0.0, sums.squares)
-    factor = triangle(design, y, weights)[: len(coef), :-1][:, columns]
-    root = np.asarray(np.linalg.qr(factor, mode="r")) if len(columns) < len(coef) else factor
-    lengths = column_norms(root)
-    scaled = solve_triangle(root / lengths, sums.cross[columns] / lengths, transposed=True)
-    rounding = (len(coef) * EPSILON) ** 2 * sums.magnitude
-    return Excess(sums.squares, max(float(scaled @ scaled) - rounding, 0.0), sums.squares + rounding)
+NotNegative = Annotated[float, Range(0.0)]
 
 
 @dataclass(frozen=True)
-class Excess:
-    """A residual sum of squares, its excess over the minimum beyond rounding, and the sum plus its rounding."""
+class SquaresBound:
+    """Upper bounds on the residual sum of squares, its excess over the minimum, and the distances from the solution."""
 
     rss: float
-    above: float
-    scale: float
+    excess: float
+    relative_excess: float
+    radii: Floats | None = None
+
+    @classmethod
+    def of(cls, bound: GapBound, total: float, target_exponent: int = 0, weight_exponent: int = 0) -> SquaresBound:
+        """Return the bounds that follow for 2 · total · objective, in the units of targets and weights."""
+        exponent = 2 * target_exponent + weight_exponent
+        rss, excess = (_raised(2.0 * total * mean * (1.0 + 4 * UNIT), exponent) for mean in (bound.primal, bound.gap))
+        radii = None if bound.radii is None else np.asarray(_raised(bound.radii, target_exponent))
+        return cls(float(rss), float(excess), bound.relative_gap, radii)
 
     @property
-    def relative(self) -> float:
-        """The excess relative to the sum of squares and its rounding."""
-        return self.above / self.scale if self.scale > 0.0 else 0.0
+    def stated(self) -> dict[str, Any]:
+        """The numbers as fits state them."""
+        radii = None if self.radii is None else np.vectorize(outward, otypes=[np.float64])(self.radii)
+        excess = min(outward(self.excess), self.rss)
+        return {"rss": self.rss, "excess": excess, "relative_excess": outward(self.relative_excess), "radii": radii}
+
+    def implies(self, certificate: LeastSquaresCertificate) -> bool:
+        """Tell whether the numbers of a certificate follow."""
+        return all(check.holds for check in self.checks(certificate))
+
+    def checks(self, certificate: LeastSquaresCertificate) -> Iterator[Check]:
+        """Compare the numbers of a certificate with those proved."""
+        detail = f"it is at most {self.rss:.17g}; claimed {certificate.rss:.17g}"
+        yield Check("sum of squares", self.rss <= certificate.rss, detail)
+        proved = f"{shown_up(self.excess, 3)} at most, relative {shown_up(self.relative_excess, 3)}"
+        holds = self.excess <= certificate.excess and self.relative_excess <= certificate.relative_excess
+        detail = f"{proved}; claimed {certificate.excess:.3g} and {certificate.relative_excess:.3g}"
+        yield Check("excess", holds, detail)
+        if certificate.radii is not None:
+            holds = self.radii is not None and bool((self.radii <= certificate.radii).all())
+            yield Check("radii", holds, "distances from the solution" if holds else "larger ones are proved")
+
+
+def squares_bound(
+    problem: Problem,
+    coef: Floats,
+    columns: Indices | None = None,
+    *,
+    enough: Callable[[SquaresBound], bool] = bool,
+    slack: float = 1.0,
+) -> SquaresBound | None:
+    """Return the bounds over some columns (None: all); None if these are not proved to be linearly independent."""
+    if columns is not None and not len(columns):
+        value = squares_value(problem, coef, slack=slack)
+        return replace(value, excess=0.0, relative_excess=0.0, radii=np.zeros(len(coef)))
+    scaled = _Scaled.of(problem, coef)
+    bound = curvature_bound(
+        scaled.problem, scaled.coef, columns=columns, enough=lambda found: enough(scaled.squares(found)), slack=slack
+    )
+    return None if bound is None else scaled.squares(bound)
+
+
+def squares_value(problem: Problem, coef: Floats, *, slack: float = 1.0) -> SquaresBound:
+    """Return a bound on the sum of squares, which also bounds its excess."""
+    scaled = _Scaled.of(problem, coef)
+    return scaled.squares(loss_bound(scaled.problem, scaled.coef, slack=slack))
+
+
+class _Scaled(NamedTuple):
+    """A problem whose targets and weights, and with them the coefficients, are divided by powers of 2."""
+
+    problem: Problem
+    coef: Floats
+    target_exponent: int
+    weight_exponent: int
+
+    @classmethod
+    def of(cls, problem: Problem, coef: Floats) -> _Scaled:
+        targets = np.asarray(problem.y, dtype=np.float64)
+        exponent = _exponent(targets, coef)
+        weights, weight_exponent = problem.weights, 0
+        if weights is not None:
+            weight_exponent = _exponent(weights)
+            weights = np.ldexp(weights, -weight_exponent)
+        scaled = replace(problem, y=np.ldexp(targets, -exponent), weights=weights)
+        return cls(scaled, np.ldexp(coef, -exponent), exponent, weight_exponent)
+
+    def squares(self, bound: GapBound) -> SquaresBound:
+        """Return the bounds on the sum of squares; it is 0 if all targets equal the intercept, and nothing else."""
+        squares = SquaresBound.of(bound, self.problem.total_weight, self.target_exponent, self.weight_exponent)
+        return replace(squares, rss=0.0, excess=0.0, relative_excess=0.0) if self._is_constant else squares
+
+    @property
+    def _is_constant(self) -> bool:
+        virtual = int(self.problem.design.virtual)
+        different = self.problem.y != (self.coef[0] if virtual else 0.0)
+        weights = self.problem.weights
+        return not (self.coef[virtual:].any() or (different if weights is None else weights[different]).any())
+
+
+def _exponent(*arrays: Floats) -> int:
+    """Return the exponent of the largest value of the first array; 0 if dividing by this power of 2 is not exact."""
+    exponent = int(np.frexp(np.abs(arrays[0]).max(initial=0.0))[1])
+    with np.errstate(over="ignore", under="ignore"):
+        exact = all(np.array_equal(np.ldexp(np.ldexp(x, -exponent), exponent), x) for x in arrays)
+    return exponent if exact else 0
+
+
+def _raised(value: Any, exponent: int) -> Any:
+    """Return values ≥ 0 times a power of 2, rounded up."""
+    return np.where(value == 0.0, 0.0, np.nextafter(np.ldexp(value, exponent), math.inf))
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
 class LeastSquaresCertificate(Certificate):
-    """Coefficients (p,), the intercept first, whose sum of squares is minimal to within `relative_excess`.
+    """Coefficients (p,), the intercept first, with upper bounds on their sum of squares and its excess over the least.
 
-    Each of the `aliased` columns is a combination of others, given by `relations` (column → coefficient).
-    `independent` are rows that prove the other columns to be linearly independent; None if none were sought.
+    `relative_excess` is that of the larger of the sum of squares and 1e-8 of that of the best constant (without an
+    intercept: of 0). `radii` bound the distance of each coefficient from the solution, which is unique up to aliased
+    columns; None if that is not proved. `relations` give each of the `aliased` columns as a combination of others,
+    exactly. With `held` columns, the statement is about changes of the others.
     """
 
     kind: ClassVar[str] = "least-squares"
-    rss: Stated[Annotated[float, Range(0.0)]]
-    relative_excess: Stated[Annotated[float, Range(0.0)]]
+    rss: Stated[NotNegative]
+    excess: Stated[NotNegative]
+    relative_excess: Stated[NotNegative]
+    radii: Stated[Annotated[Floats, Shape(None), Range(0.0)] | None]
+    aliased: Stated[Columns] = ()
+    held: Stated[Columns] = ()
     coef: Annotated[Floats, Shape(None)]
-    aliased: Annotated[tuple[Whole, ...], Items(distinct=True)] = ()
-    relations: tuple[dict[int, float], ...] = ()
-    independent: Annotated[tuple[Whole, ...], Items(distinct=True)] | None = None
+    relations: tuple[Relation, ...] = ()
 
     def __post_init__(self) -> None:
-        columns = {*self.aliased, *(part for relation in self.relations for part in relation)}
-        if self.data.task != "numbers" or len(self.coef) != self.data.n_scores:
-            raise ValueError(f"{len(self.coef)} coefficients of numbers are needed for {self.data.n_scores} columns")
-        if max(columns, default=-1) >= len(self.coef):
-            raise ValueError(f"there is no column {max(columns)} among {len(self.coef)}")
-        if max(self.independent or (), default=-1) >= self.data.n_counted:
-            raise ValueError(f"there is no row {max(self.independent or ())} among {self.data.n_counted}")
+        count = self.data.n_scores
+        if self.data.task != "numbers" or len(self.coef) != count:
+            raise ValueError(f"{len(self.coef)} coefficients of numbers are needed for {count} columns")
+        if self.radii is not None and len(self.radii) != count:
+            raise ValueError(f"there are {len(self.radii)} radii for {count} coefficients")
+        require_dependence(self.dependence, count)
+        if (self.aliased or self.held) and self.radii is None:
+            raise ValueError("columns are aliased or held, where no radius is stated")
+
+    @property
+    def dependence(self) -> Dependence:
+        """The columns that are aliased or held."""
+        return Dependence(self.aliased, self.relations, self.held)
 
     @property
     def unique(self) -> bool | None:
-        """Whether no other coefficients reach the same sum of squares; None if that was not proved."""
-        if self.aliased:
+        """Whether no other coefficients reach the least sum of squares; None if that is not proved."""
+        if self.aliased or self._is_wide:
             return False
-        return None if self.independent is None else True
+        return None if self.radii is None or self.held else True
+
+    @property
+    def _is_wide(self) -> bool:
+        return self.data.n_counted < self.data.n_scores
 
     @property
     def verdict(self) -> str:
-        """'optimal' (within the tolerance) or 'stopped' (a larger excess)."""
-        return "optimal" if self.relative_excess <= TOLERANCE else "stopped"
+        """'optimal' (a relative excess of at most 1e-6), 'optimal within' the columns not held, or 'stopped'."""
+        if self.relative_excess > OPTIMAL_GAP:
+            return "stopped"
+        return "optimal within" if self.held else "optimal"
 
     @property
     def claim(self) -> str:
-        least = f"the sum of squares {self.rss:.10g} is within {max(self.relative_excess, TOLERANCE):.2g} of the least"
-        if self.aliased:
-            depend = "depends" if len(self.aliased) == 1 else "depend"
-            columns = counted(len(self.aliased), "column")
-            return f"{least}; other coefficients do as well, as {columns} {depend} on others"
-        return least if self.independent is None else f"{least}, and no other coefficients reach it"
+        least = f"the sum of squares is at most {shown_up(self.rss, 10)}, at most {shown_up(self.excess, 3)} above"
+        clause = dependence_clause(self)
+        if self._is_wide and not clause:
+            clause = ", which other coefficients reach too, as there are more coefficients than rows"
+        return f"{least} the least{clause} (relative excess {shown_up(self.relative_excess, 3)})"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
-        design, columns = rows.design, np.setdiff1d(np.arange(len(self.coef)), self.aliased)
-        excess = excess_squares(design, rows.targets, rows.weights, self.coef, columns)
-        same = math.isclose(excess.rss, self.rss, rel_tol=SLACK, abs_tol=excess.scale - excess.rss)
-        yield Check("sum of squares", same, f"measured {excess.rss:.17g}, claimed {self.rss:.17g}")
-        limit = max(self.relative_excess, TOLERANCE)
-        yield Check(
-            "least", excess.relative <= limit, f"{excess.relative:.2g} above the least value, {limit:.2g} allowed"
-        )
-        if self.independent is not None:
-            yield self._independence_check(design, columns)
-        yield from self._relation_checks(design, rows.weights)
+        problem = Problem(rows.finite_design, rows.targets, Squared(), weights=rows.weights)
+        if (broken := relation_check(problem.design, self.dependence)) is not None:
+            yield broken
+        bound = self._bound(problem)
+        if bound is None:
+            yield Check("bound", False, "none was found: the columns are too nearly dependent")
+        else:
+            yield from bound.checks(self)
 
-    def _independence_check(self, design: Design, columns: Indices) -> Check:
-        """Check that as many rows as columns are named, and that they are linearly independent."""
-        rows = np.asarray(self.independent, dtype=np.int64)
-        if len(rows) != len(columns):
-            return Check("unique", False, f"{len(rows)} rows are named for {len(columns)} columns")
-        rank = rank_modulo(design.take(rows.tolist())[:, columns])
-        return Check(
-            "unique", rank == len(columns), f"{rank} of {len(columns)} rows are independent in the columns kept"
-        )
-
-    def _relation_checks(self, design: Design, weights: Floats | None) -> list[Check]:
-        """Check each aliased column against its relation; without relations, check the rank."""
-        if self.aliased and not self.relations:
-            return [self._rank_check(design, weights)]
-        independent = set(range(len(self.coef))).difference(self.aliased)
-        one_each = len(self.relations) == len(set(self.aliased)) == len(self.aliased)
-        if not (one_each and independent.issuperset(part for relation in self.relations for part in relation)):
-            return [Check("alias", False, "the relations do not write each aliased column by columns that are not")]
-        checks = []
-        for column, relation in zip(self.aliased, self.relations, strict=True):
-            vector = np.zeros(design.shape[1])
-            vector[column] = 1.0
-            single = vector.copy()
-            vector[list(relation)] = [-coefficient for coefficient in relation.values()]
-            residual, values = design.matvec(vector), design.matvec(single)
-            mass = np.ones(len(values)) if weights is None else weights
-            error, size = math.sqrt(float(mass @ (residual * residual))), math.sqrt(float(mass @ (values * values)))
-            detail = f"column {column} less its parts has length {error:.3g} of {size:.3g}"
-            checks.append(Check("alias", error <= ALIASED * size < math.inf, detail))
-        return checks
-
-    def _rank_check(self, design: Design, weights: Floats | None) -> Check:
-        """Check that the columns, each scaled to norm 1, have no higher rank than those that are not aliased."""
-        root = triangle(design, np.zeros(design.shape[0]), weights)[: len(self.coef), :-1]
-        lengths = np.linalg.norm(root, axis=0)
-        scaled = root / np.where(lengths > 0.0, lengths, 1.0)
-        others = np.delete(scaled, list(self.aliased), axis=1)
-        ranks = [int(np.linalg.matrix_rank(columns, tol=ALIASED)) for columns in (scaled, others)]
-        allowed = others.shape[1]
-        detail = f"{len(self.coef)} columns have rank {ranks[0]}, at most {allowed} claimed"
-        if ranks[1] < allowed:
-            detail = f"the {allowed} columns that are not aliased have rank {ranks[1]}"
-        return Check("alias", ranks == [allowed, allowed], detail)
+    def _bound(self, problem: Problem) -> SquaresBound | None:
+        """Return the bounds that the statement needs: with radii by the curvature, else of the value alone."""
+        if self.radii is None:
+            return squares_value(problem, self.coef)
+        require_work("coefficients of a Hessian", len(self.coef), MAX_WIDTH)
+        columns = self.dependence.varying(len(self.coef))
+        return squares_bound(problem, self.coef, columns, enough=lambda bound: bound.implies(self))
 
     def certified(self) -> CertifiedCoef:
         return self.certified_coef(self.coef)

@@ -30,7 +30,7 @@ import numpy as np
 from separatrix.arrays import Bools, Floats, Ints
 from separatrix.certificates.base import OPTIMAL_GAP, Certificate, CertifiedCoef, Check, Stated, register
 from separatrix.certificates.data import MatchedRows
-from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma
+from separatrix.certificates.enclosures import NO_MARGIN, OUTWARD, TINY, UNIT, gamma
 from separatrix.certificates.exact import (
     exact_combination,
     exact_margins,
@@ -45,9 +45,7 @@ from separatrix.design.base import Design
 from separatrix.design.kernels import Kernel
 from separatrix.errors import DataError
 
-NEAR = 1.0 + 8 * float(np.finfo(np.float64).eps)  # rounding error of comparing two floats
 MAX_EXACT = 2000  # rows that tie for the least margin, up to which it is computed exactly
-NO_MARGIN = 1e-5  # of the longest row: a widest margin below this counts as none
 PositiveFloat = Annotated[float, Range(above=0.0)]
 NO_MULTIPLIERS = "the multipliers of a class are all 0"
 
@@ -131,7 +129,8 @@ def margin_fault(rows: MatchedRows, coef: Floats, weights: Floats, lower: float)
     norm, square = float(np.linalg.norm(weights)), squared_norm(weights)
     if not square:
         return "the weights are all 0"
-    near = np.flatnonzero(~(margins - rounding > NEAR * lower * norm))
+    enough = lower * norm * (1.0 + gamma(len(weights) + 4)) + TINY
+    near = np.flatnonzero(~(margins - rounding > enough))
     for row, margin in zip(near.tolist(), exact_margins(rows.design, rows.signs, coef, near), strict=True):
         if margin <= 0 or margin**2 < Fraction(lower) ** 2 * square:
             return f"row {rows.number(row)} is right by {float(margin) / norm:.17g} only; claimed {lower:.17g}"

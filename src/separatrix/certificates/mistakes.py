@@ -36,7 +36,7 @@ import numpy as np
 from separatrix.arrays import Bools, Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Stated, register
 from separatrix.certificates.data import MatchedRows, Whole, match, require_work
-from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma
+from separatrix.certificates.enclosures import BOUND_FACTORS, OUTWARD, SHOWN_DIGITS, TINY, UNIT, gamma
 from separatrix.certificates.exact import exact_margins, float_margins, rounded_down_root, rounded_up_root, squared_norm
 from separatrix.certificates.margin import MAX_EXACT, PositiveFloat, least_margin_bound, margin_fault
 from separatrix.certificates.spaces import KernelSpace, kernel_words
@@ -50,7 +50,6 @@ REPLAY_ROWS = 4096  # rows read at a time in a replay
 MAX_REPLAYED = 4000  # updated rows up to which their kernel matrix is formed
 MAX_BATCH_WORK = 1e11  # updates times entries
 MAX_UPDATES = 2.0**40  # beyond, rounding errors are not bounded
-SHOWN_DIGITS = 1e-5  # relative: the bound is shown as (R/γ)² if it differs by less
 
 
 class ProofStep(NamedTuple):
@@ -110,7 +109,7 @@ class Limits(NamedTuple):
         guess = self._root(start)
         if not math.isfinite(guess):
             return None
-        candidates = (guess, float(math.ceil(guess)), guess * (1.0 + 1e-8) + 1.0, guess * 1.001 + 1.0)
+        candidates = (guess, float(math.ceil(guess)), *(guess * factor + 1.0 for factor in BOUND_FACTORS))
         return next((bound for bound in candidates if self.holds(bound, start)), None)
 
     def _root(self, start: Start) -> float:

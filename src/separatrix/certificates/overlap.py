@@ -1,4 +1,4 @@
-"""Proofs of overlap: multipliers λ > 0 with Σ λ z = 0 over some rays z, so that no direction separates these rays.
+"""Proofs of overlap: no direction separates some rays, as multipliers λ > 0 make them cancel, or by the curvature.
 
 `OverlapProof`: every v with z·v ≥ 0 on all rays has z·v = 0 on all of them. If rays T have Σ_T λ z = 0 with λ > 0, such
 a v has z·v = 0 on T, and so on every ray in the span of T. Linear dependence among columns is proved by `relations`,
@@ -14,6 +14,10 @@ modulo a prime proves independence: it can only lower the rank. Cost: ρ³, and 
 of T wrongly give a and b equal scores on each of them, so the classes are not completely separated. Nothing follows
 about the other rows. Multipliers that cancel exactly, such as those of equal rows, need no further proof; rounded ones
 need a basis and relations on T. Cost: the rows of T, and one pass for the relations.
+
+`CurvatureProof`: coefficients at which the curvature of the likelihood proves that it has a maximum, unique in the
+columns that are not aliased (`certificates.curvature`), so that no direction has z·v ≥ 0 on all rays unless it is 0 on
+all. Cost: one to three passes.
 """
 
 from __future__ import annotations
@@ -21,23 +25,34 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from separatrix.arrays import EPSILON, Floats, Indices, Ints
 from separatrix.certificates.base import Check
-from separatrix.certificates.data import Whole
+from separatrix.certificates.curvature import (
+    MAX_WIDTH,
+    Columns,
+    Dependence,
+    curvature_bound,
+    relation_check,
+    require_dependence,
+    width,
+)
+from separatrix.certificates.data import Data, MatchedRows, Whole, require_work
+from separatrix.certificates.enclosures import OUTWARD, TINY
 from separatrix.certificates.exact import exact_solution, scaled_integers
 from separatrix.certificates.rays import Rays, Relation
-from separatrix.codec import Items, Range
+from separatrix.codec import Items, Range, Shape
+from separatrix.errors import counted
+from separatrix.losses.margin import Logistic
+from separatrix.losses.softmax import Softmax
+from separatrix.problem import Problem
 
 Positive = Annotated[Fraction, Range(above=0.0)]
 
-SAFETY = 1.0 + 1e-9  # inflates the bounds for the rounding of their own sums
-TINY = 1e-280  # more than all terms that may have underflowed
 PRIMES = 2**31 - 1, 2**31 - 19
-LARGEST_NORM = 1e100  # of an inverse; beyond, terms that underflowed might matter
 MAX_EXACT_RANK = 60  # up to which exact multipliers are computed, if the bound is too coarse
 CHUNK_ELEMENTS = 2**22
 
@@ -54,6 +69,11 @@ class OverlapProof:
     multipliers: tuple[Positive, ...]
     columns: Annotated[tuple[Whole, ...], Items(distinct=True)]
     relations: tuple[Relation, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What proves the overlap."""
+        return f"by {counted(len(self.places), 'row')} that cancel"
 
     def checks(self, rays: Rays, left: Indices) -> list[Check]:
         """Check the proof for the rays in the places `left`, those that no direction separates."""
@@ -113,6 +133,55 @@ class OverlapProof:
             holds = changes is not None and all(m > c for m, c in zip(self.multipliers, changes, strict=False))
             detail = f"exact multipliers of the basis {'are above 0' if holds else 'do not exist'}"
         return Check("multipliers", holds, detail)
+
+
+@dataclass(frozen=True)
+class CurvatureProof:
+    """Coefficients (p,), or (p, K) of several classes, near those of the largest likelihood.
+
+    `relations` give each of the `aliased` columns as a combination of others, exactly.
+    """
+
+    coef: Annotated[Floats, Shape(None)] | Annotated[Floats, Shape(None, None)]
+    aliased: Columns = ()
+    relations: tuple[Relation, ...] = ()
+    words: ClassVar[str] = "by the curvature of the likelihood"
+
+    @property
+    def dependence(self) -> Dependence:
+        """The aliased columns and their relations."""
+        return Dependence(self.aliased, self.relations)
+
+    @property
+    def ray_relations(self) -> tuple[Relation, ...]:
+        """Vectors that vanish on every ray, one per aliased column and class but the first."""
+        return self.dependence.ray_relations(*self._layout)
+
+    @property
+    def _layout(self) -> tuple[int, int]:
+        """The number of columns, and that of the classes but the first."""
+        return len(self.coef), 1 if self.coef.ndim == 1 else self.coef.shape[1] - 1
+
+    def require_fit(self, data: Data) -> None:
+        """Raise a ValueError unless coefficients and relations fit the columns and classes of the data."""
+        shape = (data.n_scores,) if data.n_classes == 2 else (data.n_scores, data.n_classes)
+        if self.coef.shape != shape:
+            raise ValueError(f"the coefficients have shape {self.coef.shape}; {shape} is needed")
+        require_dependence(self.dependence, data.n_scores)
+
+    def checks(self, rows: MatchedRows) -> list[Check]:
+        """Check the relations, and that the curvature at the coefficients proves a maximum."""
+        several, weights = self.coef.ndim == 2, rows.weights
+        targets: Any = rows.codes if several else rows.signs
+        problem = Problem(rows.finite_design, targets, Softmax() if several else Logistic(), weights=weights)
+        require_work("coefficients of a Hessian", width(problem, self.coef), MAX_WIDTH)
+        columns = self.dependence.varying(len(self.coef))
+        relations = relation_check(rows.finite_design, self.dependence)
+        bound = curvature_bound(problem, self.coef, columns=columns)
+        proved = bound is not None and bound.radii is not None
+        detail = "the likelihood has a maximum near the coefficients" if proved else "it proves no maximum"
+        curvature = Check("curvature", proved, detail)
+        return [curvature] if relations is None else [relations, curvature]
 
 
 def is_overlap_proof(proof: OverlapProof, rays: Floats) -> bool:
@@ -190,11 +259,11 @@ def _rounded_multipliers_hold(
     rho = len(basis)
     defect = np.abs(np.eye(rho) - scaled @ inverse)
     rounding = (rho + 4) * EPSILON * (np.abs(scaled).sum(axis=0) @ np.abs(inverse)) + rho * TINY
-    q = float((defect.sum(axis=0) + rounding).max()) * SAFETY
-    norm = float(np.abs(inverse).sum(axis=0).max()) * SAFETY
-    if not (q < 0.5 and norm < LARGEST_NORM):
+    q = float((defect.sum(axis=0) + rounding).max()) * OUTWARD
+    norm = float(np.abs(inverse).sum(axis=0).max()) * OUTWARD
+    if not q < 0.5:
         return False, math.inf
-    change = Fraction(norm / (1.0 - q) * SAFETY) * max(sizes)
+    change = Fraction(norm / (1.0 - q) * OUTWARD) * max(sizes)
     return change < least, float(change / least)
 
 

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from separatrix.arrays import EPSILON, Bools, Floats, Indices, Signs
+from separatrix.certificates.enclosures import TINY
 from separatrix.certificates.exact import WHOLE, binary_exponent, exact_sign_rows, scaled_floats
 from separatrix.design.base import Block, Design
 
 Relation = dict[int, Fraction]
 EXTRA_ROUNDINGS = 8  # besides one per term: of the weights, of the sizes, of the difference of two scores
-TOO_SMALL = 1e-290  # smaller sizes may have lost digits to underflow
 CHUNK_ELEMENTS = 2**19
 
 
@@ -147,7 +147,7 @@ class Rays:
             with np.errstate(over="ignore", invalid="ignore"):
                 values, sizes = (part[places] for part in self.products(scaled))
                 decided = np.abs(values) > (len(scaled) + EXTRA_ROUNDINGS) * EPSILON * sizes
-            decided &= np.isfinite(values) & (sizes > TOO_SMALL)
+            decided &= np.isfinite(values) & (sizes > TINY)  # smaller ones may have lost digits to underflow
             if exact:
                 decided |= sizes == 0.0
                 if not decided.all() and self._sums_are_whole(scaled):
@@ -215,3 +215,10 @@ class Rays:
         for first in range(0, len(undecided), step):
             chunk = undecided[first : first + step]
             signs[chunk] = exact_sign_rows(self.take(places[chunk]), weights)
+
+
+def broken_relation(design: Design, relations: Sequence[Relation]) -> int | None:
+    """Return a row on which one of some combinations of columns is not 0, exactly; None if there is none."""
+    rays = Rays(design, np.ones(design.shape[0], dtype=np.intp), 2)
+    broken = [int(places[0]) for places in rays.violating(relations, np.arange(rays.count), 1) if len(places)]
+    return min(broken, default=None)

@@ -5,7 +5,8 @@ With z the rays of the rows (`certificates.rays`), the certificate has a *direct
 rays *left*. Theorem (Albert and Anderson 1984, Silvapulle 1981):
 
     separable  no ray is left: w has every row on its own side. The likelihood has no maximum.
-    overlap    every ray is left: z·v ≥ 0 on all rays implies z·v = 0 on all. The likelihood attains its maximum.
+    overlap    every ray is left: z·v ≥ 0 on all rays implies z·v = 0 on all. The likelihood attains its maximum. The
+               curvature of the likelihood may prove that too.
     quasi      some rays are left: the likelihood has no maximum; it increases along w. With very many columns,
                *clashes* (`PairOverlap`) may prove overlap of only some of the rays left.
     undecided  neither was proved; `reason` says why.
@@ -31,12 +32,12 @@ from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Certificate, Check, Stated, register, unwritten
 from separatrix.certificates.data import MatchedRows, Whole, match
 from separatrix.certificates.divergence import Divergence
+from separatrix.certificates.enclosures import OUTWARD
 from separatrix.certificates.margin import MarginCertificate
-from separatrix.certificates.overlap import OverlapProof, PairOverlap
-from separatrix.certificates.rays import Rays
+from separatrix.certificates.overlap import CurvatureProof, OverlapProof, PairOverlap
+from separatrix.certificates.rays import Rays, Relation
 from separatrix.errors import DataError, counted
 
-TIED = 1e-9  # relative: margins this near to the least count as equal to it
 VERDICTS = {
     "separable": "the classes are completely separated",
     "quasi": "the classes are quasi-completely separated",
@@ -60,7 +61,7 @@ class SeparabilityCertificate(Certificate):
     n_left: Stated[Whole]
     undecided: Stated[bool] = False
     weights: tuple[Fraction, ...] | None = None
-    proof: OverlapProof | None = None
+    proof: OverlapProof | CurvatureProof | None = None
     divergence: Divergence | None = None
     clashes: tuple[PairOverlap, ...] = ()
     widest: MarginCertificate | None = None
@@ -79,8 +80,19 @@ class SeparabilityCertificate(Certificate):
             raise ValueError(f"the proof of divergence does not fit {width} columns")
         if self.clashes and (self.weights is None or self.proof is not None or self.divergence is not None):
             raise ValueError("clashes take the place of a proof of overlap")
+        if isinstance(self.proof, CurvatureProof):
+            self._require_overlap(self.proof)
         if self.widest is not None and (self.data.map is None or self.verdict != "separable"):
             raise ValueError("a margin is that of separable rows after a map")
+
+    def _require_overlap(self, proof: CurvatureProof) -> None:
+        """Raise a ValueError unless a proof by the curvature, which is about all rays, fits the certificate."""
+        if self.weights is not None:
+            raise ValueError("there is a direction, where the curvature proves that all rows overlap")
+        rays = self.data.n_counted * (self.data.n_classes - 1)
+        if self.n_left != rays:
+            raise ValueError(f"{self.n_left} rays are left, where the curvature is that of all {rays}")
+        proof.require_fit(self.data)
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -119,7 +131,7 @@ class SeparabilityCertificate(Certificate):
         if self.data.n_classes == 1:
             return f"there is only one class, {self.data.labels[0]!r}: {verdict}"
         if self.verdict == "overlap":
-            support = "" if self.proof is None else f", by {counted(len(self.proof.places), 'row')} that cancel"
+            support = "" if self.proof is None else f", {self.proof.words}"
             return f"{verdict}: no direction has every row on its own side{support}; the likelihood has a maximum"
         if self.verdict == "separable":
             return f"{verdict}: every row is on its own side; the likelihood has no maximum"
@@ -158,13 +170,20 @@ class SeparabilityCertificate(Certificate):
         was worked out.
         """
         if self.weights is None and self.proof is not None:
-            aliased = {column for relation in self.proof.relations for column, value in relation.items() if value}
+            aliased = {column for relation in self.relations for column, value in relation.items() if value}
             width = self.data.n_scores * max(1, self.data.n_classes - 1)
-            return self._by_name(["aliased" if column in aliased else "finite" for column in range(width)])
+            return self.by_name(["aliased" if column in aliased else "finite" for column in range(width)])
         if self.weights is None or self.divergence is None:
             return {}
-        relations = None if self.proof is None else self.proof.relations
-        return self._by_name(self.divergence.statuses(self.weights, relations))
+        relations = None if self.proof is None else self.relations
+        return self.by_name(self.divergence.statuses(self.weights, relations))
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """Vectors that vanish on every ray left, in the layout of `weights`; all others are combinations of them."""
+        if isinstance(self.proof, CurvatureProof):
+            return self.proof.ray_relations
+        return () if self.proof is None else self.proof.relations
 
     @property
     def divergence_dim(self) -> int | None:
@@ -173,9 +192,10 @@ class SeparabilityCertificate(Certificate):
             return 0
         if self.divergence is None:
             return None
-        return len(self.divergence.spanning) - (0 if self.proof is None else len(self.proof.columns))
+        return len(self.divergence.spanning) - (len(self.proof.columns) if isinstance(self.proof, OverlapProof) else 0)
 
-    def _by_name(self, values: Sequence[str]) -> dict[str, str]:
+    def by_name(self, values: Sequence[str]) -> dict[str, str]:
+        """Return values by the name of the coefficient that each is of, in the layout of `weights`."""
         names = self.names
         if self.data.n_classes > 2:
             names = tuple(f"{label}: {name}" for label in self.data.labels[1:] for name in self.names)
@@ -183,6 +203,9 @@ class SeparabilityCertificate(Certificate):
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         if self.undecided:
+            return
+        if isinstance(self.proof, CurvatureProof):
+            yield from self.proof.checks(rows)
             return
         rays = self._rays(rows)
         left, made = self._check_direction(rays)
@@ -199,7 +222,7 @@ class SeparabilityCertificate(Certificate):
             made = self.proof.checks(rays, left)
         yield from made
         if self.divergence is not None and all(check.holds for check in made):
-            relations = None if self.proof is None else self.proof.relations
+            relations = None if self.proof is None else self.relations
             yield from self.divergence.checks(rays, np.arange(rays.count), relations)
         if self.widest is not None:
             yield from self.widest.checks(rows)
@@ -235,7 +258,7 @@ class SeparabilityCertificate(Certificate):
         products = rays.products(rays.from_exact(self.weights))[0]
         products[rays.signs(self.weights, places) == 0] = np.inf
         least = float(products.min())
-        near = places[products <= least * (1.0 + TIED)]
+        near = places[products <= least * OUTWARD]  # equal up to rounding
         norm = float(np.linalg.norm(rays.from_exact(self.weights)))
         return least / norm, rows.original(np.unique(rays.rows_of(near)))
 

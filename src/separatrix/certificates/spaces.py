@@ -26,7 +26,7 @@ import scipy.linalg
 
 from separatrix.arrays import Floats, Ints
 from separatrix.certificates.data import MatchedRows, require_work
-from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma
+from separatrix.certificates.enclosures import LARGEST_SHIFT, OUTWARD, TINY, UNIT, gamma
 from separatrix.design.base import map_groups
 from separatrix.design.build import as_array
 from separatrix.design.kernel_matrix import by_rows
@@ -37,7 +37,6 @@ MAX_MATRIX = 4000  # rows of a matrix that is shown to be positive semidefinite
 MAX_PRODUCTS = 1e12  # rows times support rows times columns
 MAX_DEGREE = 1000
 NUMBERS_AT_ONCE = 2**21
-LARGEST_SHIFT = 1e-8  # of the largest diagonal entry: a matrix that needs more is not an inner product
 
 
 def kernel_words(kernel: Kernel) -> str:

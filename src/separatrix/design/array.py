@@ -358,12 +358,21 @@ def sparse_slices(starts: NDArray[Any], width: int, max_entries: int | None = No
 
 
 def far_means(sample: NDArray[Any]) -> Floats | None:
-    """Return the means of columns so far from 0 that products lose digits, 0 for the others; None if there is none."""
+    """Return the means of columns so far from 0 that products lose digits, 0 for the others; None if there is none.
+
+    Where it can be, a mean is moved so that it is at least half and at most twice every entry: their differences are
+    then exact (Sterbenz).
+    """
     sample = np.asarray(sample, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         mean, spread = sample.mean(axis=0), sample.std(axis=0)
         far = np.abs(mean) > FAR * spread
-    return np.where(far, mean, 0.0) if far.any() else None
+    if not far.any():
+        return None
+    signs = np.sign(mean)
+    least, largest = (signs * sample).min(axis=0), (signs * sample).max(axis=0)
+    moved = signs * np.clip(np.abs(mean), largest / 2.0, 2.0 * least)
+    return np.where(far, np.where(largest <= 4.0 * least, moved, mean), 0.0)
 
 
 def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:

@@ -11,6 +11,7 @@ Cost: moments np² operations, the triangle about 2np², but it keeps the digits
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,11 +26,12 @@ STACKED = 4  # rows per column at which a stack is reduced to its triangle
 
 
 class Moments(NamedTuple):
-    """XᵗSX (p, p), XᵗSy (p,) and yᵗSy; S holds the weights."""
+    """XᵗSX (p, p), XᵗSy (p,) and yᵗSy; S holds the weights. At most `depth` roundings were made in each sum."""
 
     gram: Floats
     cross: Floats
     squares: float
+    depth: float
 
 
 class ResidualSums(NamedTuple):
@@ -45,7 +47,7 @@ class ResidualSums(NamedTuple):
 
 def moments(design: Design, y: Floats, weights: Floats | None) -> Moments:
     """Return the weighted cross-products of all columns and the targets, in one pass."""
-    return Moments(*design.fold(_moments, rows=_rows(y, weights), combine=add_each))
+    return Moments(*design.fold(_moments, rows=_rows(y, weights), combine=_joined_moments))
 
 
 def residual_sums(design: Design, y: Floats, weights: Floats | None, coef: Floats) -> ResidualSums:
@@ -57,6 +59,12 @@ def residual_sums(design: Design, y: Floats, weights: Floats | None, coef: Float
     return ResidualSums(*design.fold(_residual_sums, coef, is_small, rows=_rows(y, weights), combine=add_each))
 
 
+def residuals(design: Design, y: Floats, coef: Floats) -> Floats:
+    """Return y − Xb, (n,), in one pass; of small designs in twice the working precision."""
+    is_small = design.shape[0] * design.shape[1] <= CAREFUL
+    return np.asarray(design.gather(_residuals, coef, is_small, rows=(y,)))
+
+
 def triangle(design: Design, y: Floats, weights: Floats | None) -> Floats:
     """Return R of the QR factorisation of [X y], each row times the square root of its weight."""
     return _reduced(design.fold(_stacked, design.shape[1], rows=_rows(y, weights), combine=_joined))
@@ -66,36 +74,50 @@ def _rows(y: Floats, weights: Floats | None) -> tuple[Floats, ...]:
     return (y,) if weights is None else (y, weights)
 
 
-def _moments(block: Block, y: Floats, *weights: Floats) -> tuple[Any, ...]:
+def _moments(block: Block, y: Floats, *weights: Floats) -> Moments:
     weighted = weights[0] * y if weights else y
-    return block.gram(*weights), block.rmatvec(weighted), float(weighted @ y)
+    return Moments(block.gram(*weights), block.rmatvec(weighted), float(weighted @ y), float(len(y)) + 4.0)
+
+
+def _joined_moments(first: tuple[Any, ...], second: tuple[Any, ...]) -> Moments:
+    return Moments(*add_each(first, second))._replace(depth=max(first[-1], second[-1]) + 1.0)
+
+
+def _residuals(block: Block, y: Floats, coef: Floats, is_small: bool) -> Floats:
+    if not is_small:
+        return np.asarray(y - block.matvec(coef))
+    scores, correction = compensated_dots(block.dense(), coef)
+    return np.asarray((y - scores) - correction)
 
 
 def _residual_sums(block: Block, y: Floats, *arguments: Any) -> tuple[Any, ...]:
     *weights, coef, is_small = arguments
-    if is_small:
-        rows = block.dense()
-        scores, correction = compensated_dots(rows, coef)
-        residuals, sizes = (y - scores) - correction, block.magnitudes(coef)
-    else:
-        scores = sizes = block.matvec(coef)
-        residuals = y - scores
-    weighted = weights[0] * residuals if weights else residuals
-    cross = sum(compensated_dots(np.ascontiguousarray(rows.T), weighted)) if is_small else block.rmatvec(weighted)
+    differences = _residuals(block, y, coef, is_small)
+    sizes = block.magnitudes(coef) if is_small else y - differences
+    weighted = weights[0] * differences if weights else differences
+    columns = np.ascontiguousarray(block.dense().T) if is_small else None
+    cross = block.rmatvec(weighted) if columns is None else sum(compensated_dots(columns, weighted))
     size = np.abs(sizes) + np.abs(y)
-    return cross, float(weighted @ residuals), float(size @ (weights[0] * size if weights else size))
+    return cross, float(weighted @ differences), float(size @ (weights[0] * size if weights else size))
+
+
+def dense_parts(block: Block, entries: int) -> Iterator[tuple[slice, Floats]]:
+    """Yield the rows of a block, virtual column included, a dense part of at most about `entries` entries at a time."""
+    count = block.stop - block.start
+    step = max(1, entries // max(1, block.values.shape[1] + block.virtual))
+    if count <= step:
+        yield slice(0, count), block.dense()
+        return
+    for first in range(0, count, step):
+        part = slice(first, min(first + step, count))
+        yield part, with_ones(block.dense_stored(part), block.virtual)
 
 
 def _stacked(block: Block, y: Floats, *arguments: Any) -> list[Floats]:
     """Return the rows of a block; a long sparse block is made dense and reduced a part at a time."""
     *weights, width = arguments
-    step = max(ENTRIES_HELD // width, STACKED * width)
-    if len(y) <= step:
-        return [_weighted_rows(block.dense(), y, *weights)]
     stack: list[Floats] = []
-    for first in range(0, len(y), step):
-        part = slice(first, min(first + step, len(y)))
-        rows = with_ones(block.dense_stored(part), block.virtual)
+    for part, rows in dense_parts(block, max(ENTRIES_HELD, STACKED * width**2)):
         stack = _joined(stack, [_weighted_rows(rows, y[part], *(each[part] for each in weights))])
     return stack
 

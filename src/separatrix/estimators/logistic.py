@@ -37,9 +37,9 @@ class LogisticRegression(LogisticOptions, WeightedFit, ProbabilityMixin, LinearC
     Minimises the mean loss plus ``strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)``; the intercept is not
     penalised. Strength 0, the default, gives the maximum likelihood estimate, whatever the units of the columns.
     Whether it exists is proved from the data: the verdict of `existence_` is 'overlap' (it exists), 'separable' or
-    'quasi' (it does not) or 'undecided'; unless it exists, a SeparationWarning is issued. If it exists, `summary()` has
-    standard errors, tests and intervals, `profile_intervals()` has profile-likelihood intervals, and `predict_proba`
-    has confidence intervals.
+    'quasi' (it does not) or 'undecided'; unless it exists, a SeparationWarning is issued. Columns that are collinear to
+    rounding may be held: it then exists over the other columns. If it exists, `summary()` has standard errors, tests
+    and intervals, `profile_intervals()` has profile-likelihood intervals, and `predict_proba` has confidence intervals.
 
     {parameters}
 

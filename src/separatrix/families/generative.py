@@ -1,6 +1,6 @@
 """The Gaussian generative classifier: classes with shared variances, coefficients in closed form.
 
-Cost: one pass over the rows.
+Cost: two passes over the rows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.certificates.data import data_of
-from separatrix.certificates.generative import GenerativeCertificate, class_moments, closed_form
+from separatrix.certificates.generative import Ball, GenerativeCertificate, class_moments, closed_form
 from separatrix.design.base import Design
 from separatrix.errors import OptionError
 from separatrix.families.base import Fitted, Link, TrainingRows, weigh
@@ -27,7 +27,7 @@ NO_INFERENCE = "standard errors are not available for a generative classifier"
 
 
 def fit(rows: TrainingRows, options: GenerativeOptions, watch: Watch | None = None) -> Fitted:  # noqa: ARG001
-    """Fit the classes in one pass."""
+    """Fit the classes in two passes."""
     weighted = weigh(rows.ordered(options.positive), intercept=True)
     result = fit_generative(weighted.design, weighted.class_targets, options.priors, weighted.weights)
     link: Link = "softmax" if len(weighted.labels) > 2 else "sigmoid"
@@ -47,31 +47,32 @@ def fit_generative(design: Design, classes: Classes, priors: Any = None, weights
             raise OptionError(f"priors={priors.tolist()} must be {needed}")
         priors = priors / priors.sum()
     moments = class_moments(design, classes.codes, len(classes.values), weights)
-    shares = moments.counts / moments.counts.sum()
-    scores = closed_form(moments, shares if priors is None else priors)
-    linear = scores.against_first() if len(classes.values) == 2 else scores
-    spread = float(np.log(2.0 * math.pi * moments.variances).sum() + len(moments.variances)) / 2.0
+    scores = closed_form(moments, moments.shares if priors is None else Ball(priors))
+    coef, intercept = np.ldexp(scores.coef.mid, -moments.exponents), scores.intercept.mid
+    shares, exponents = moments.shares.mid, moments.exponents
+    log_variances = np.log(moments.variances.mid) + exponents * math.log(4.0)
+    spread = float((math.log(2.0 * math.pi) + log_variances + 1.0).sum()) / 2.0
     objective = spread - float(shares @ np.log(shares if priors is None else priors))
     seconds, passes = time.perf_counter() - start_time, design.passes - passes_before
     targets = classes.signs() if len(classes.values) == 2 else classes.codes
     data = data_of(design, classes.plain, targets, weights=weights is not None)
     steps = {"passes": passes, "seconds": seconds, "objective": objective}
     return FitResult(
-        coef=linear.coef[0] if len(linear.coef) == 1 else linear.coef,
-        intercept=np.asarray(linear.intercept[0]) if len(linear.coef) == 1 else linear.intercept,
+        coef=coef[0] if len(coef) == 1 else coef,
+        intercept=np.asarray(intercept[0]) if len(coef) == 1 else intercept,
         status=Status.OPTIMAL,
         message="the weights in closed form, from the means and variances of the classes",
         objective=objective,
         passes=passes,
         seconds=seconds,
-        certificate=GenerativeCertificate(data=data, coef=linear.coef, intercept=linear.intercept, priors=priors),
+        certificate=GenerativeCertificate(data=data, coef=coef, intercept=intercept, priors=priors),
         trace=Trace({name: np.array([value]) for name, value in steps.items()}),
         facts={"rows": design.shape[0]},
         provenance={
             "names": list(design.names),
             "storage": type(design).__name__,
             "priors": None if priors is None else priors.tolist(),
-            "means": moments.means.tolist(),
-            "variances": moments.variances.tolist(),
+            "means": (moments.reference + np.ldexp(moments.means.mid, exponents)).tolist(),
+            "variances": np.ldexp(moments.variances.mid, 2 * exponents).tolist(),
         },
     )

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.bounds import dual_bound
+from separatrix.certificates.curvature import STATED_SLACK
+from separatrix.certificates.dual import gap_bound
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.design.base import Design
 from separatrix.errors import counted
@@ -34,7 +35,7 @@ from separatrix.families.perceptron import start_weights
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.squared import Squared
-from separatrix.problem import Problem, shift_intercept
+from separatrix.problem import Problem
 from separatrix.solvers.gradient import Gradient, extreme_eigenvalues, visit_radius
 from separatrix.solvers.stochastic import Stochastic
 
@@ -104,8 +105,7 @@ def fit_lms(problem: Problem, options: LMSOptions, limits: RateLimits, watch: Wa
     )
     walk = run(problem, solver, rules, start=start, watch=watch, keep_iterates=options.keep_iterates)
     coef = start if walk.status is Status.DIVERGED else walk.coef
-    centred, centre = problem.centred()
-    bound = dual_bound(centred, shift_intercept(coef, centre, 1.0))
+    bound = gap_bound(problem, coef, slack=STATED_SLACK)
     certificate = OptimalityCertificate.of(problem, coef, bound)
     if walk.status is Status.CONVERGED and certificate.relative_gap > max(FALSE_CONVERGENCE, options.tol):
         walk = replace(walk, status=Status.STALLED)  # rounding hid the slope: the columns are far from 0
@@ -117,7 +117,7 @@ def fit_lms(problem: Problem, options: LMSOptions, limits: RateLimits, watch: Wa
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=walk.status,
         message=_message(walk, options, rate, limits, certificate.gap),
-        objective=certificate.primal,
+        objective=bound.objective,
         passes=design.passes - passes_before,
         seconds=walk.seconds,
         certificate=certificate,

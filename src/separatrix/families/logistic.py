@@ -1,9 +1,9 @@
 """Logistic regression: two classes, several by softmax, or one-vs-rest.
 
 At strength 0 the fit is the maximum likelihood estimate, which does not exist for separable classes: the fit then stops
-as soon as that is certain and says so. Existence is judged after the fit, which tells where to look for its proof; its
-optimum is where inference starts. Strength "auto" means maximum likelihood if it exists, else a penalty with a reason.
-The intercept is never penalised.
+as soon as that is certain and says so. The curvature at the optimum proves that the maximum exists; where it does not,
+separability is decided by a search, which starts from the fit. The optimum is where inference starts. Strength "auto"
+means maximum likelihood if it exists, else a penalty with a reason. The intercept is never penalised.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from separatrix.arrays import Floats
+from separatrix.certificates.base import Certificate, PartsCertificate
+from separatrix.certificates.curvature import dependence_clause
 from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
+from separatrix.certificates.rays import Relation
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import OptionError, SeparationError, counted
 from separatrix.families.base import (
@@ -24,6 +27,7 @@ from separatrix.families.base import (
     Link,
     TrainingRows,
     WeightedRows,
+    certificate_about,
     class_index,
     convex_options,
     join_results,
@@ -37,6 +41,7 @@ from separatrix.fit.run import Watch
 from separatrix.inference import eligibility
 from separatrix.inference.fitted import LogisticModel, RefusedInference
 from separatrix.inference.likelihood import LikelihoodFit
+from separatrix.inference.mle import held_relations
 from separatrix.inference.profile import FirthFit, fit_firth
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
@@ -78,9 +83,10 @@ def fit(
         tasks = _problems(weighted, options)
         starts = _starts(start, tasks, weighted)
         fits = [_fit_likelihood(task, convex, begin, watch) for task, begin in zip(tasks, starts, strict=True)]
-        unproved = next((existence for _, existence in fits if existence.verdict != "overlap"), None)
+        unproved = _unproved(fits)
         if unproved is None or options.strength != "auto":
-            return _unpenalised(weighted, tasks, fits, options)
+            existence = _existence_about([each.existence for each in fits], rows, options)
+            return _unpenalised(weighted, tasks, fits, existence, options)
         needed = UNKNOWN
         if unproved.verdict != "undecided":
             divergence = describe_divergence(unproved)
@@ -118,25 +124,52 @@ def _solve(
     return fit, linear_result(problem, fit, convex)
 
 
-def _fit_likelihood(
-    problem: Problem, convex: ConvexOptions, start: Floats | None, watch: Watch | None
-) -> tuple[FitResult, SeparabilityCertificate]:
-    """Maximise the likelihood, and judge whether it has a maximum."""
+class _Likelihood(NamedTuple):
+    """The result of a fit at strength 0, its certificate, and whether the classes can be separated."""
+
+    result: FitResult
+    certificate: LikelihoodCertificate
+    existence: SeparabilityCertificate
+
+
+def _fit_likelihood(problem: Problem, convex: ConvexOptions, start: Floats | None, watch: Watch | None) -> _Likelihood:
+    """Maximise the likelihood, and judge whether it has a maximum: by the curvature, or else by a search."""
     fit, result = _solve(problem, convex, start, watch, separation_rule(problem))
-    existence = check_existence(problem, problem.labels, fit, watch)
+    optimality, searched = result.certificate, None
+    assert isinstance(optimality, OptimalityCertificate)
+    if optimality.held or optimality.radii is None:
+        searched = check_existence(problem, problem.labels, fit, watch).about(optimality.data)
+    decided = searched is not None and (searched.verdict != "undecided" or optimality.radii is None)
+    existence = searched if decided else None
+    certificate = LikelihoodCertificate(data=optimality.data, optimality=optimality, existence=existence)
+    existence = searched or certificate.separability
+    assert existence is not None  # columns are held only in fits whose classes are searched
     status, message, gap = result.status, result.message, result.facts["relative_gap"]
-    if existence.verdict == "undecided":
+    if certificate.exists is None:
         message = f"{message}; {existence.claim}"
-    elif existence.verdict != "overlap":
+    elif not certificate.exists:
         status, passes = Status.SEPARATED, counted(round(result.passes), "pass")
         bound = f" (the objective is within {gap:.2g} of its bound)" if gap <= convex.tol else ""
         message = f"stopped after {passes}: {_separated(existence)}, so no finite maximum exists{bound}"
-    assert isinstance(result.certificate, OptimalityCertificate)
-    data = result.certificate.data
-    existence = existence if existence.data == data else existence.about(data)
-    certificate = LikelihoodCertificate(data=data, optimality=result.certificate, existence=existence)
     provenance = {**result.provenance, "existence": existence.verdict}
-    return replace(result, status=status, message=message, certificate=certificate, provenance=provenance), existence
+    result = replace(result, status=status, message=message, certificate=certificate, provenance=provenance)
+    return _Likelihood(result, certificate, existence)
+
+
+def _unproved(fits: Sequence[_Likelihood]) -> SeparabilityCertificate | None:
+    """Return the first of some fits' existence that is not proved; None if all are."""
+    return next((each.existence for each in fits if not each.certificate.exists), None)
+
+
+def _existence_about(
+    existence: Sequence[SeparabilityCertificate], rows: TrainingRows, options: LogisticOptions
+) -> list[SeparabilityCertificate]:
+    """Return certificates about the rows as they were given."""
+    joined: Certificate = existence[0]
+    if len(existence) > 1:
+        joined = PartsCertificate.of(existence, [each.data.labels[0] for each in existence], "one-vs-rest")
+    own = certificate_about(joined, rows, options)
+    return list(cast("Any", own.parts if isinstance(own, PartsCertificate) else [own]))
 
 
 def _separated(existence: SeparabilityCertificate) -> str:
@@ -146,20 +179,17 @@ def _separated(existence: SeparabilityCertificate) -> str:
 def _unpenalised(
     rows: WeightedRows,
     problems: Sequence[Problem],
-    fits: Sequence[tuple[FitResult, SeparabilityCertificate]],
+    fits: Sequence[_Likelihood],
+    existence: list[SeparabilityCertificate],
     options: LogisticOptions,
 ) -> LogisticFitted:
-    results, existence = zip(*fits, strict=True)
-    unproved = next((each for each in existence if each.verdict != "overlap"), None)
+    unproved = _unproved(fits)
     firth, sentence = None, "no penalty, as given"
     if unproved is None:
-        aliased = any("aliased" in each.coefficient_status.values() for each in existence)
-        others = "; other coefficients reach it too, as some columns are perfectly collinear with others"
-        unique = others if aliased else ", and no other coefficients reach it"
-        sentence = f"no penalty: the likelihood has a maximum, proved{unique}"
+        sentence = f"no penalty: the likelihood has a maximum{_proved(fits)}"
     elif options.on_separation == "firth":
         firth = _reduce_bias(problems[0], rows)
-    result = join_results(results, rows.labels) if firth is None else firth.result
+    result = join_results([each.result for each in fits], rows.labels) if firth is None else firth.result
     result = replace(result, provenance={**result.provenance, "weight_kind": options.weight_kind})
     fitted = LogisticFitted(
         options,
@@ -169,11 +199,21 @@ def _unpenalised(
         strength=0.0,
         sentences=(sentence,),
         warnings=() if unproved is None or firth is not None else _separation_warnings(unproved, options),
-        existence=list(existence),
+        existence=existence,
         firth=firth,
     )
-    fitted.inference = _inference(rows, problems, fitted)
+    fitted.inference = _inference(rows, problems, fits, fitted)
     return fitted
+
+
+def _proved(fits: Sequence[_Likelihood]) -> str:
+    """Return over which columns the maximum of some fits is proved, and whether it is unique."""
+    held = next((each.certificate.optimality for each in fits if each.certificate.optimality.held), None)
+    if held is not None:
+        return f"{dependence_clause(held)}, proved"
+    if any("aliased" in each.existence.coefficient_status.values() for each in fits):
+        return ", proved; other coefficients reach it too, as some columns are perfectly collinear with others"
+    return ", proved, and no other coefficients reach it"
 
 
 def _reduce_bias(problem: Problem, rows: WeightedRows) -> FirthFit:
@@ -195,7 +235,9 @@ def _separation_warnings(unproved: SeparabilityCertificate, options: LogisticOpt
     return () if options.on_separation == "ignore" else (message,)
 
 
-def _inference(rows: WeightedRows, problems: Sequence[Problem], fitted: LogisticFitted) -> LogisticModel:
+def _inference(
+    rows: WeightedRows, problems: Sequence[Problem], likelihoods: Sequence[_Likelihood], fitted: LogisticFitted
+) -> LogisticModel:
     """Return the inference of a maximum likelihood fit, which starts at its coefficients."""
     options, weights, weighting = fitted.options, rows.weights, ""
     if options.class_weight is not None:
@@ -209,9 +251,12 @@ def _inference(rows: WeightedRows, problems: Sequence[Problem], fitted: Logistic
     softmax = problems[0].loss.target == "classes"
     coefs = [(flat[1:] - flat[0]).ravel()] if softmax else list(flat)
     fits = []
-    for problem, existence, coef in zip(problems, fitted.existence or (), coefs, strict=True):
+    for problem, (_, certificate, existence), coef in zip(problems, likelihoods, coefs, strict=True):
         labels = tuple("the rest" if label is None else label for label in problem.labels)
-        fits.append(LikelihoodFit(problem, existence, coef, labels, weighting, reference))
+        collinear: tuple[Relation, ...] = ()
+        if certificate.exists and certificate.optimality.held:
+            collinear = held_relations(problem, certificate.optimality.dependence, existence)
+        fits.append(LikelihoodFit(problem, existence, coef, labels, weighting, reference, collinear))
     return LogisticModel(tuple(fits), rows.labels, rows.sample, fitted.firth)
 
 

@@ -279,8 +279,7 @@ class InfeasibilityCheck:
             at_zero = self.update_rule.mistaken(np.zeros(int(zero_rows.sum())), problem.y[zero_rows])
             self.infeasible = bool(at_zero.any())
         if self.infeasible and certificate.proof is not None:
-            support = counted(len(certificate.proof.places), "row")
-            self.message = f"proved by {support} that cancel (verdict {certificate.verdict}), {when}"
+            self.message = f"proved {certificate.proof.words} (verdict {certificate.verdict}), {when}"
         elif certificate.verdict == "undecided":
             self.message = f"whether a halfspace separates the rows could not be decided: {certificate.reason}"
         else:

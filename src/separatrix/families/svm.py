@@ -15,7 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from separatrix.arrays import Bools
-from separatrix.certificates.bounds import DualBound
+from separatrix.certificates.curvature import STATED_SLACK
+from separatrix.certificates.dual import gap_bound
 from separatrix.families.base import Fitted, TrainingRows, convex_options, join_results, weigh
 from separatrix.families.options import SVMOptions
 from separatrix.families.penalised import penalise, scale_rows
@@ -68,23 +69,21 @@ def fit_svm(problem: Problem, options: ConvexOptions, watch: Watch | None = None
     """Fit signs ±1."""
     fit = fit_convex(problem, options, watch=watch)
     if problem.design.virtual and not problem.loss.has_curvature:
-        fit = _with_middle_intercept(fit)
+        fit = _with_middle_intercept(problem, fit)
     provenance = {"strength": problem.penalty.quadratic, "loss": problem.loss.name}
     return linear_result(problem, fit, options, provenance)
 
 
-def _with_middle_intercept(fit: ConvexFit) -> ConvexFit:
+def _with_middle_intercept(original: Problem, fit: ConvexFit) -> ConvexFit:
     """Return the fit with the middle of the optimal intercepts, unless rounding makes that worse."""
     problem, coef = fit.walked, fit.walk.coef.copy()
     coef[0] = 0.0
     scores = problem.design.matvec(coef)
     weights, (kink,) = problem.row_weights, problem.loss.kinks
     intercept = middle_intercept(kink * problem.y - scores, weights, float(weights[problem.y > 0.0].sum()))
-    loss = problem.mean(problem.loss.value(scores + intercept, problem.y))
-    primal = loss + problem.penalty.value(coef, problem.penalty_weights)
     moved = fit.coef.copy()
     moved[0] += intercept - fit.walk.coef[0]
-    bound = DualBound(primal, fit.bound.dual, fit.bound.scale, fit.bound.residual)
-    if bound.gap > fit.bound.gap + EQUAL_OBJECTIVE * primal:
+    bound = gap_bound(original, moved, fit.dual, slack=STATED_SLACK)
+    if bound.gap > fit.bound.gap + EQUAL_OBJECTIVE * bound.objective:
         return fit
     return replace(fit, coef=moved, bound=bound, walk=fit.walk.ending_at(moved))

@@ -21,10 +21,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.bounds import DualBound, dual_bound
-from separatrix.certificates.optimality import OptimalityCertificate
+from separatrix.certificates.curvature import INDEPENDENT, MAX_WIDTH, STATED_SLACK, Dependence, GapBound
+from separatrix.certificates.dual import value_bound
+from separatrix.certificates.optimality import OptimalityCertificate, bound_within
 from separatrix.design.build import row_radius
 from separatrix.errors import NeedsError, counted
+from separatrix.fit.collinearity import find_collinearity
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.problem import Problem, shift_intercept
@@ -45,7 +47,6 @@ POLISH: dict[type[Solver], float] = {Newton: 1e-12, InteriorPoint: 1e-5}
 INTERIOR_WORK = 5e7  # products per Gram matrix, up to which interior points always beat dual coordinate descent
 SLOW_DUAL = 10.0  # mean ‖x‖² / (strength · n), beyond which dual coordinate descent needs too many passes
 PATIENCE = 500  # passes of a solver, while another suitable one is left to try
-NEGLIGIBLE = 1e-11  # relative change of the objective that is not measured
 RECHECK = 0.1  # factor by which the excess must decrease before the gap is computed again
 # The solvers of the penalised objective by the names of the `solver` option.
 SOLVERS: dict[str, Solver] = {
@@ -97,14 +98,15 @@ class ConvexOptions(NamedTuple):
 
 @dataclass(frozen=True)
 class ConvexFit:
-    """A finished fit, its certified bound, and the reason for its solver."""
+    """A finished fit, its certified bound over the columns that vary, and the reason for its solver."""
 
     coef: Floats
     walk: Run
-    bound: DualBound
+    bound: GapBound
     reason: str
     walked: Problem
     centre: Floats = field(default_factory=lambda: np.zeros(0))
+    dependence: Dependence = INDEPENDENT
 
     @property
     def dual(self) -> Floats | None:
@@ -118,10 +120,10 @@ def candidates(problem: Problem) -> Sequence[Solver]:
     smooth: tuple[Solver, ...]
     if size <= NEWTON_COEFFICIENTS and rows * size**2 <= NEWTON_WORK:
         smooth = (Newton(), NewtonCG(), LBFGS())
-    elif has_subsample(problem):
-        smooth = (LBFGS(), NewtonCG())
+    elif size <= FACTORED:  # Newton's method, slow at this size, does not lose digits to dependent columns
+        smooth = (LBFGS(), NewtonCG(), Newton()) if has_subsample(problem) else (NewtonCG(), LBFGS(), Newton())
     else:
-        smooth = (NewtonCG(), LBFGS()) if size <= FACTORED else (NewtonCG(),)
+        smooth = (LBFGS(), NewtonCG()) if has_subsample(problem) else (NewtonCG(),)
     dual: tuple[Solver, ...] = (DualCoordinate(),)
     # for many columns under a smooth penalty, others are faster
     coordinate = (Coordinate(),) if not problem.penalty.smooth or columns <= FACTORED else ()
@@ -151,7 +153,7 @@ def fit_convex(
     original, centre = problem, np.zeros(0)
     if options.solver is None or not options.solver.needs.columns_as_given:
         problem, centre = problem.centred()
-    fit = _Fit(problem, options, tuple(extra_rules), watch)
+    fit = _Fit(problem, options, tuple(extra_rules), watch, original, centre)
     start = None if start is None else shift_intercept(start, centre, 1.0)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -174,6 +176,8 @@ class _Fit:
     options: ConvexOptions
     extra_rules: tuple[Rule, ...]
     watch: Watch | None
+    original: Problem
+    centre: Floats
 
     def solve_with_any(self, solvers: Sequence[Solver], start: Floats | None) -> ConvexFit:
         """Solve with the first suitable solver; if it stalls or is slow above the tolerance, with the next one."""
@@ -198,21 +202,19 @@ class _Fit:
         self, solver: Solver, reason: str, start: Floats | None, previous: Run | None = None, patience: float = math.inf
     ) -> ConvexFit:
         """Run one solver; `previous` is the run that it continues."""
-        options, confirm = self.options, _GapCheck(self.problem, self.options.tol)
+        options, confirm = self.options, _GapCheck(self.original, self.centre, self.options.tol)
         passes_left = options.max_passes - (previous.passes if previous else 0.0)
         rules, kept = self._rules(solver, min(passes_left, patience)), options.keep_iterates
         end = run(self.problem, solver, rules, start=start, watch=self.watch, confirm=confirm, keep_iterates=kept)
         if isinstance(solver, Descent) and self._has_diverged(solver, end):
             origin = self.problem.zero_coef() if start is None else start
             end = replace(end, status=Status.DIVERGED, coef=origin)
-        bound = DualBound(end.facts["objective"], 0.0, self.problem.least_scale)
-        if end.status is not Status.SEPARATED:
-            bound = confirm.bound_at(end)
+        bound = confirm.bound_at(end)
         if bound.relative_gap <= options.tol and options.stop == "gap" and end.status is not Status.DIVERGED:
             end = replace(end, status=Status.OPTIMAL)
         if previous is not None:
             end = replace(end, passes=previous.passes + end.passes, seconds=previous.seconds + end.seconds)
-        return ConvexFit(end.coef, end, bound, reason, self.problem)
+        return ConvexFit(end.coef, end, bound, reason, self.problem, dependence=confirm.dependence)
 
     def _rules(self, solver: Solver, most_passes: float) -> tuple[Rule, ...]:
         """Return the stopping rules; a goal that is not the gap needs a descent at a rate."""
@@ -240,13 +242,16 @@ class _Fit:
 class _GapCheck:
     """Computes the gap when the solver's estimate is within the tolerance, and confirms or rejects the end.
 
-    The gap is that of columns that are centred where needed: the solver's may not be.
+    The gap is that of the original problem and of coefficients in the user's units, where the solver's rows may be
+    centred.
     """
 
     problem: Problem
+    centre: Floats
     tol: float
     checked_excess: float = math.inf
-    bounds: dict[int, DualBound] = field(default_factory=dict)
+    bounds: dict[int, GapBound] = field(default_factory=dict)
+    dependence: Dependence = INDEPENDENT
 
     def __call__(self, step: Step) -> bool:
         """Tell whether the gap at a step is within the tolerance."""
@@ -256,25 +261,45 @@ class _GapCheck:
         self.checked_excess, self.bounds = excess, {}
         return self.bound_at(step).relative_gap <= self.tol
 
-    def bound_at(self, point: Step | Run) -> DualBound:
+    def bound_at(self, point: Step | Run) -> GapBound:
         """Return the bound at a step or at the end of a run, computed unless it was already."""
         if id(point.coef) not in self.bounds:
-            problem, centre = self._centred
-            dual = None if problem.loss.has_curvature else point.dual
-            bound = dual_bound(problem, shift_intercept(point.coef, centre, 1.0), dual, wanted=self.tol)
+            dual = None if self.problem.loss.has_curvature else point.dual
+            coef = shift_intercept(point.coef, self.centre, -1.0)
+            if isinstance(point, Run) and point.status is Status.SEPARATED:
+                bound = value_bound(self.problem, coef, slack=STATED_SLACK)
+            else:
+                bound = self._bound(coef, dual)
             self.bounds[id(point.coef)] = bound
         return self.bounds[id(point.coef)]
 
+    def _bound(self, coef: Floats, dual: Floats | None) -> GapBound:
+        """Return the bound over all columns or, if that is not within the tolerance, over those not dependent."""
+        best = bound_within(self.problem, coef, dual, enough=self._enough, slack=STATED_SLACK, brief=True)
+        assert best is not None
+        self.dependence = INDEPENDENT
+        curved = self.problem.loss.has_curvature and not self.problem.penalty.strength
+        if best.relative_gap <= self.tol or not (curved and best.rounded) or self._collinearity == INDEPENDENT:
+            return best
+        asked: dict[str, Any] = {"enough": self._enough, "slack": STATED_SLACK, "brief": True}
+        within = bound_within(self.problem, coef, None, self._collinearity, **asked)
+        if within is not None:
+            best, self.dependence = within, self._collinearity
+        return best
+
+    def _enough(self, bound: GapBound) -> bool:
+        return bound.relative_gap <= self.tol
+
     @cached_property
-    def _centred(self) -> tuple[Problem, Floats]:
-        return self.problem.centred()
+    def _collinearity(self) -> Dependence:
+        design = self.problem.design
+        return find_collinearity(design, self.problem.weights) if design.shape[1] <= MAX_WIDTH else INDEPENDENT
 
 
 def linear_result(
     problem: Problem, fit: ConvexFit, options: ConvexOptions, provenance: Mapping[str, Any] | None = None
 ) -> FitResult:
     """Return the result of a fit: coef (p,) and a scalar intercept, or (K, p) and (K,) for a softmax."""
-    fit = _with_measured_objective(fit, options.tol) if len(fit.centre) else fit
     design, virtual = problem.design, int(problem.design.virtual)
     coef = fit.coef
     intercept = coef[0] if virtual else np.zeros(coef.shape[1:])
@@ -283,25 +308,14 @@ def linear_result(
         intercept=np.asarray(intercept),
         status=fit.walk.status,
         message=_message(fit, options),
-        objective=fit.bound.primal,
+        objective=fit.bound.objective,
         passes=fit.walk.passes,
         seconds=fit.walk.seconds,
-        certificate=OptimalityCertificate.of(problem, coef, fit.bound, fit.dual),
+        certificate=OptimalityCertificate.of(problem, coef, fit.bound, fit.dual, fit.dependence),
         trace=fit.walk.trace(),
         facts={"gap": fit.bound.gap, "relative_gap": fit.bound.relative_gap, "rows": design.shape[0]},
         provenance={"names": list(design.names), "solver": fit.reason, **problem.penalty.options, **(provenance or {})},
     )
-
-
-def _with_measured_objective(fit: ConvexFit, tol: float) -> ConvexFit:
-    """Return the fit with the objective in the user's units, measured in one pass if rounding may have increased it."""
-    largest = np.abs(fit.coef[1:]).reshape(len(fit.centre), -1).max(axis=1)
-    rounding = float(np.finfo(np.float64).eps) * float(np.abs(fit.centre) @ largest)
-    if rounding <= NEGLIGIBLE * max(abs(fit.bound.primal), fit.bound.scale):
-        return fit
-    bound = replace(fit.bound, primal=fit.walked.value(shift_intercept(fit.coef, fit.centre, 1.0)))
-    missed = fit.walk.status is Status.OPTIMAL and bound.relative_gap > tol
-    return replace(fit, bound=bound, walk=replace(fit.walk, status=Status.STALLED) if missed else fit.walk)
 
 
 def _message(fit: ConvexFit, options: ConvexOptions) -> str:
@@ -310,7 +324,9 @@ def _message(fit: ConvexFit, options: ConvexOptions) -> str:
     if options.stop != "gap":
         goal = f"{GOALS[options.stop]} {walk.facts[STOPPING_FACTS[options.stop]]:.2g}"
     if walk.status is Status.OPTIMAL:
-        return f"optimal: {gap}, certified, after {passes}"
+        names = ", ".join(repr(fit.walked.design.names[column]) for column in fit.dependence.held)
+        held = f" over the other columns, as {names} is collinear with others to rounding" if names else ""
+        return f"optimal{held}: {gap}, certified, after {passes}"
     if walk.status is Status.CONVERGED:
         return f"converged after {passes}: {goal}, within {asked}; {gap}, certified"
     if walk.status is Status.PARTIAL:

@@ -4,127 +4,53 @@ Few rows are factored in memory and refined to the last digit. Many rows are rea
 if the columns are far from dependent, else the triangle of a QR factorisation. In both cases one more pass removes the
 remaining error, so the result is at least as accurate as a QR factorisation's (`solvers.least_squares`).
 
-A column in the span of the columns before it is aliased, and can be left out. Aliases are found from the triangle of a
-QR factorisation: a column is aliased if the sine of its angle to the span of those before it is within rounding. With
-more columns than rows, the columns with the largest remainders are retained instead.
+The certificate bounds the excess of the sum of squares over the least (`certificates.least_squares`): from the sums
+that the solution needed if they suffice, else by one more pass or several. A column that depends on others to rounding
+is aliased there if it is a combination of them exactly, else held. If the columns are too nearly dependent for any
+bound, the message names them.
 
 Cost: np² operations in two or three passes; p³ operations if columns are aliased.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 
-from separatrix.arrays import EPSILON, Bools, Floats, Indices
+from separatrix.arrays import Bools, Floats
+from separatrix.certificates.base import OPTIMAL_GAP
+from separatrix.certificates.curvature import INDEPENDENT, STATED_SLACK, Dependence, listed_columns, moment_bound
 from separatrix.certificates.data import data_of
-from separatrix.certificates.least_squares import LeastSquaresCertificate, excess_squares
-from separatrix.certificates.overlap import rank_modulo
+from separatrix.certificates.least_squares import (
+    LeastSquaresCertificate,
+    SquaresBound,
+    squares_bound,
+    squares_value,
+)
 from separatrix.design.base import Design
 from separatrix.design.build import row_radius
-from separatrix.design.moments import moments, residual_sums, triangle
+from separatrix.design.moments import ResidualSums, moments, residual_sums, residuals, triangle
+from separatrix.design.rank import Aliases, aliases_of_triangle, dependent_columns, least_norm, row_triangle
 from separatrix.errors import NeedsError, counted
+from separatrix.fit.collinearity import exact_relations
 from separatrix.fit.result import FitResult, Status, Trace
-from separatrix.problem import Problem
+from separatrix.numerics import column_norms
+from separatrix.problem import Problem, shift_intercept
 from separatrix.solvers.least_squares import Factor, cholesky, refined_fit, scaled_triangle
 
-ROUNDING = 32.0 * EPSILON  # times the root of the size: the rounding error of a sine
-UNSEEN = 1e-9  # relative to a column: smaller shares in it are rounding errors
 SMALL = 2**18  # entries of a matrix that is factored in memory and refined
 FACTORED = 3000  # columns, up to which a matrix of them is factored
 CORRECTIONS = 4  # passes of iterative refinement, at most
 CONVERGED = 1e-6  # relative to the fit: a smaller correction is the last
-ROUNDED = 1e-9  # relative to a column's centre: smaller constants are rounding errors
 RELATED = 100_000  # shares of columns in others, up to which they are listed
-PROVED = 200  # columns, up to which independent rows are searched to prove full column rank
-SAMPLED = 8  # rows per column among which they are searched
-
-
-class Aliases(NamedTuple):
-    """The retained columns, the aliased ones, and the shares of the retained in these, (retained, aliased)."""
-
-    retained: Indices
-    aliased: Indices
-    shares: Floats
-
-    def relations(self) -> tuple[dict[int, float], ...]:
-        """Return for each aliased column the shares of the columns that it is made of."""
-        return tuple(
-            {int(self.retained[k]): float(column[k]) for k in np.flatnonzero(column)} for column in self.shares.T
-        )
-
-
-def find_aliases(triangle: Floats, rows: int) -> Aliases:
-    """Return the aliases of the columns of a triangle (p, p), each compared with those before it."""
-    lengths, width = np.linalg.norm(triangle, axis=0), triangle.shape[1]
-    limits = ROUNDING * np.sqrt(max(rows, width)) * lengths
-    small = np.flatnonzero(~(np.abs(np.diag(triangle)) > limits))
-    if not len(small):
-        return Aliases(np.arange(width), np.zeros(0, dtype=np.intp), np.zeros((width, 0)))
-    basis, retained = np.eye(len(triangle), width, order="F"), list(range(small[0]))  # these columns span the axes
-    for place in range(small[0], width):
-        rest, span = triangle[:, place], basis[:, : len(retained)]
-        for _ in range(2):  # the second time removes the rounding errors of the first
-            rest = rest - span @ (span.T @ rest)
-        length = float(np.linalg.norm(rest))
-        if length > limits[place]:
-            basis[:, len(retained)] = rest / length
-            retained.append(place)
-    return _aliases(basis[:, : len(retained)].T @ triangle, np.asarray(retained, dtype=np.intp), lengths)
-
-
-def pivoted_aliases(rows: Floats, virtual: bool = False) -> Aliases:
-    """Return the aliases of a matrix with more columns than rows; columns with the largest remainders are retained.
-
-    A virtual column, the first, is always retained.
-    """
-    if virtual:
-        ones = rows[:, 0]
-        means = ones @ rows[:, 1:] / (ones @ ones)
-        inner = pivoted_aliases(rows[:, 1:] - np.outer(ones, means))
-        share = means[inner.aliased] - means[inner.retained] @ inner.shares
-        retained = np.concatenate([[0], inner.retained + 1])
-        return Aliases(retained, inner.aliased + 1, np.vstack([share, inner.shares]))
-    lengths = np.linalg.norm(rows, axis=0)
-    scaled = rows / np.where(lengths > 0.0, lengths, 1.0)
-    triangle, order = scipy.linalg.qr(scaled, mode="r", pivoting=True)
-    diagonal = np.abs(np.diag(triangle))
-    rank = int((diagonal > ROUNDING * np.sqrt(rows.shape[1])).sum())
-    products = np.empty((rank, rows.shape[1]))
-    products[:, order] = triangle[:rank]
-    return _aliases(products * lengths, np.sort(order[:rank]), lengths)
-
-
-def _aliases(products: Floats, retained: Indices, lengths: Floats) -> Aliases:
-    """Return the aliases, given the columns in an orthonormal basis of the retained ones' span."""
-    aliased = np.setdiff1d(np.arange(len(lengths)), retained)
-    shares = np.asarray(np.linalg.solve(products[:, retained], products[:, aliased]), dtype=np.float64)
-    shares[np.abs(shares) * lengths[retained][:, np.newaxis] <= UNSEEN * lengths[aliased]] = 0.0
-    return Aliases(retained, aliased, shares)
-
-
-def least_norm(coef: Floats, aliases: Aliases, virtual: bool) -> Floats:
-    """Return the coefficients of least norm that fit as well as the given ones, which are 0 for aliased columns.
-
-    The intercept, if there is one, does not count in the norm.
-    """
-    if not len(aliases.aliased):
-        return coef
-    slopes = slice(int(virtual), None)
-    retained = aliases.retained[slopes]
-    rows = np.zeros((len(coef), len(retained)))  # the row space, transposed: each retained column and its shares
-    rows[retained, np.arange(len(retained))] = 1.0
-    rows[aliases.aliased] = aliases.shares[slopes].T
-    basis, _ = np.linalg.qr(rows[slopes])
-    least = coef.copy()
-    least[slopes] = basis @ (basis.T @ coef[slopes])
-    if virtual:
-        least[0] -= float(aliases.shares[0] @ least[aliases.aliased])
-    return least
+LOST = 1e-9  # of the sum of squares that coefficients of least norm may lose by rounding
+CERTIFIED = 1e-10  # relative excess from which on no tighter bound is sought
+DEPENDENT = 1e8  # condition number from which on columns are named that keep a fit from being certified
+INVOLVED = 0.1  # of the largest entry of a singular vector: columns with smaller ones are not named
 
 
 @dataclass(frozen=True)
@@ -133,20 +59,29 @@ class LeastSquaresFit:
 
     A column that depends on those before it is aliased; `relations` gives its shares of other columns (empty if there
     are too many to list: more columns than rows). The solution is then not unique: `coef` is the one of least norm (the
-    intercept not counted), `basic_coef` is 0 for aliased columns. A coefficient that is the same in all solutions is
-    estimable.
+    intercept not counted) unless rounding spoils it, `basic_coef` is 0 for aliased columns. A coefficient that is the
+    same in all solutions is estimable.
     """
 
     coef: Floats  # (p,)
     basic_coef: Floats  # (p,)
     inverse_gram: Floats  # (XᵗSX)⁻¹ of the retained columns, 0 in the rows and columns of aliased ones, (p, p)
-    aliased: tuple[int, ...]
-    relations: tuple[dict[int, float], ...]  # of each aliased column: other column → its share
+    aliases: Aliases
     estimable: Bools  # (p,)
     rss: float  # Σ sᵢ rᵢ²
     condition: float  # of the columns scaled to length 1 (centred, if there is an intercept)
     method: str  # the algorithm, in words
-    relative_excess: float  # upper bound on the relative suboptimality, from the residual of the normal equations
+    bound: SquaresBound | None = None  # on the excess of the sum of squares, if no pass is needed for it
+
+    @cached_property
+    def aliased(self) -> tuple[int, ...]:
+        """The columns that depend on others, to rounding."""
+        return tuple(self.aliases.aliased.tolist())
+
+    @cached_property
+    def relations(self) -> tuple[dict[int, float], ...]:
+        """Of each aliased column: other column → its share."""
+        return self.aliases.relations() if np.count_nonzero(self.aliases.shares) <= RELATED else ()
 
     @property
     def rank(self) -> int:
@@ -163,7 +98,7 @@ class _Solved(NamedTuple):
     rss: float
     condition: float
     method: str
-    relative_excess: float
+    bound: SquaresBound | None = None
 
 
 def can_solve_directly(design: Design) -> bool:
@@ -177,14 +112,44 @@ def fit_least_squares(problem: Problem) -> LeastSquaresFit:
     design, (n, p) = problem.design, problem.design.shape
     if not can_solve_directly(design):
         raise NeedsError(f"{n:,} rows of {p:,} columns are too many to factor; use a penalty, or fewer columns")
-    in_memory = design.random_rows and (n * p <= SMALL or n < p)
+    solve = _in_memory if design.random_rows and (n * p <= SMALL or n < p) else _in_passes
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        solved = _in_memory(problem) if in_memory else _in_passes(problem)
+        solved = solve(problem)
     variances = np.diag(solved.inverse)
     finite = np.isfinite([solved.rss, *solved.coef]).all() and np.isfinite(variances).all()
     if not (finite and (variances > 0.0).all()):
         row_radius(design)  # raises an error that names the entry that is not finite, or whose square is not
-    return _all_columns(solved, problem)
+    constant = _constant_target(problem)
+    if constant is not None:
+        coef = np.where(solved.aliases.retained == (0 if design.virtual else -1), constant, 0.0)
+        solved = solved._replace(coef=coef, rss=0.0, bound=None)
+    fit = _all_columns(solved, problem)
+    if constant is not None or not fit.aliased:
+        return fit
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        return replace(fit, coef=_least_norm_coef(problem, fit, solve))
+
+
+def _least_norm_coef(problem: Problem, fit: LeastSquaresFit, solve: Callable[[Problem], _Solved]) -> Floats:
+    """Return the coefficients of least norm, corrected where rounding spoils their fit; if that fails, the basic ones.
+
+    It does so where the units of columns differ very much, or columns are far from 0.
+    """
+    design, coef = problem.design, fit.coef.copy()
+    basic = residual_sums(design, problem.y, problem.weights, fit.basic_coef).squares
+    limit = basic + LOST * max(basic, 2.0 * problem.total_weight * problem.least_scale)
+    if residual_sums(design, problem.y, problem.weights, coef).squares <= limit:
+        return coef
+    coef[fit.aliases.retained] += solve(replace(problem, y=residuals(design, problem.y, coef))).coef
+    corrected = residual_sums(design, problem.y, problem.weights, coef)
+    return coef if corrected.squares <= limit else fit.basic_coef
+
+
+def _constant_target(problem: Problem) -> float | None:
+    """Return the target of all rows of positive weight if the intercept alone can equal it, else None."""
+    y = problem.y if problem.weights is None else problem.y[problem.weights > 0.0]
+    constant = float(y[0]) if len(y) and problem.design.virtual else 0.0
+    return constant if (y == constant).all() else None
 
 
 def _all_columns(solved: _Solved, problem: Problem) -> LeastSquaresFit:
@@ -198,13 +163,12 @@ def _all_columns(solved: _Solved, problem: Problem) -> LeastSquaresFit:
         coef=least_norm(basic, aliases, problem.design.virtual),
         basic_coef=basic,
         inverse_gram=inverse,
-        aliased=tuple(aliases.aliased.tolist()),
-        relations=aliases.relations() if np.count_nonzero(aliases.shares) <= RELATED else (),
+        aliases=aliases,
         estimable=estimable,
         rss=solved.rss,
         condition=solved.condition,
         method=solved.method,
-        relative_excess=solved.relative_excess,
+        bound=solved.bound,
     )
 
 
@@ -216,13 +180,10 @@ def _in_memory(problem: Problem) -> _Solved:
     design.passes += 1.0
     if not np.isfinite(rows).all():
         row_radius(design)  # raises an error that names the entry
-    aliases = _aliases_of_rows(rows, weights, design.virtual)
+    aliases = dependent_columns(design, problem.weights)
     rows = rows[:, aliases.retained]
     targets = np.asarray(y[weighted], dtype=np.float64)
     fit = refined_fit(rows, targets, weights)
-    all_coef = np.zeros(design.shape[1])
-    all_coef[aliases.retained] = fit.coef
-    excess = excess_squares(design, problem.y, problem.weights, all_coef, aliases.retained)
     return _Solved(
         aliases,
         fit.coef,
@@ -230,21 +191,7 @@ def _in_memory(problem: Problem) -> _Solved:
         float(fit.residuals @ fit.residuals),
         scaled_triangle(fit.triangle).condition(design.virtual),
         f"QR factorisation, refined in {counted(fit.rounds, 'round')} with residuals of twice the precision",
-        excess.relative,
     )
-
-
-def _aliases_of_rows(rows: Floats, weights: Floats | None, virtual: bool) -> Aliases:
-    """Return the aliases of rows, after scaling their columns by powers of 2."""
-    weighted = rows if weights is None else rows * np.sqrt(weights)[:, np.newaxis]
-    exponents = np.frexp(np.abs(weighted).max(axis=0, initial=0.0))[1]
-    scaled = np.ldexp(weighted, -exponents)
-    if len(rows) >= rows.shape[1]:
-        aliases = find_aliases(np.asarray(np.linalg.qr(scaled, mode="r")), len(rows))
-    else:
-        aliases = pivoted_aliases(scaled, virtual)
-    units = exponents[aliases.aliased] - exponents[aliases.retained][:, np.newaxis]
-    return aliases._replace(shares=np.ldexp(aliases.shares, units))
 
 
 def _in_passes(problem: Problem) -> _Solved:
@@ -257,26 +204,45 @@ def _in_passes(problem: Problem) -> _Solved:
     columns = np.arange(centred.design.shape[1])
     if factor is not None:
         aliases = Aliases(columns, columns[:0], np.zeros((len(columns), 0)))
-        solved = _corrected(centred, aliases, factor, factor.solve(sums.cross), "sums of products")
+        start, method = factor.solve(sums.cross), "sums of products"
     else:
         reduced = triangle(centred.design, centred.y, centred.weights)
         left, right = reduced[: len(columns), :-1], reduced[: len(columns), -1]
-        aliases = find_aliases(left, centred.design.shape[0])
+        aliases = aliases_of_triangle(left, centred.design.shape[0], centred.design.virtual)
         basis, retained_triangle = np.linalg.qr(left[:, aliases.retained])
         factor = scaled_triangle(retained_triangle)
-        start = np.linalg.solve(retained_triangle, basis.T @ right)
-        solved = _corrected(centred, aliases, factor, start, "QR factorisation in blocks")
+        start, method = np.linalg.solve(retained_triangle, basis.T @ right), "QR factorisation in blocks"
+    corrected = _corrected(centred, aliases, factor, start)
+    method = f"{method}, corrected in {counted(corrected.passes, 'pass')}"
+    condition = factor.condition(centred.design.virtual)
     if centred.design is not problem.design:
         problem.design.passes += centred.design.passes
-    return _uncentred(solved, centre)
+    solved = _Solved(aliases, corrected.coef, factor.inverse(), corrected.rss, condition, method)
+    solved = _uncentred(solved, centre)
+    if len(aliases.aliased) or method.startswith("QR"):
+        return solved
+    bound = moment_bound(problem, solved.coef, sums, corrected.start, corrected.residuals, slack=STATED_SLACK)
+    if bound is None or not bound.relative_gap <= CERTIFIED:
+        return solved
+    return solved._replace(bound=SquaresBound.of(bound, problem.total_weight))
 
 
-def _corrected(centred: Problem, aliases: Aliases, factor: Factor, coef: Floats, method: str) -> _Solved:
+class _Corrected(NamedTuple):
+    """A solution in the retained columns, and the residual sums at the coefficients (p,) before the last correction."""
+
+    coef: Floats
+    rss: float
+    start: Floats
+    residuals: ResidualSums
+    passes: int
+
+
+def _corrected(centred: Problem, aliases: Aliases, factor: Factor, coef: Floats) -> _Corrected:
     """Return the solution after iterative refinement by its residuals."""
-    all_coef, length, passes = np.zeros(centred.design.shape[1]), np.inf, centred.design.passes
+    start, length, rss, passes = np.zeros(centred.design.shape[1]), np.inf, np.inf, centred.design.passes
     for _ in range(CORRECTIONS):
-        all_coef[aliases.retained] = coef
-        sums = residual_sums(centred.design, centred.y, centred.weights, all_coef)
+        start[aliases.retained] = coef
+        sums = residual_sums(centred.design, centred.y, centred.weights, start)
         cross = sums.cross[aliases.retained]
         change = factor.solve(cross)
         decrease, previous = float(change @ cross), length
@@ -286,11 +252,7 @@ def _corrected(centred: Problem, aliases: Aliases, factor: Factor, coef: Floats,
         coef, rss = coef + change, max(sums.squares - decrease, 0.0)
         if length <= CONVERGED * np.sqrt(sums.magnitude):
             break
-    rounding = (len(coef) * EPSILON) ** 2 * sums.magnitude
-    excess = factor.squared(cross - factor.times(change)) / (rss + rounding) if rss + rounding > 0.0 else 0.0
-    method = f"{method}, corrected in {counted(round(centred.design.passes - passes), 'pass')}"
-    condition = factor.condition(centred.design.virtual)
-    return _Solved(aliases, coef, factor.inverse(), rss, condition, method, excess)
+    return _Corrected(coef, rss, start, sums, round(centred.design.passes - passes))
 
 
 def _uncentred(solved: _Solved, centre: Floats) -> _Solved:
@@ -298,15 +260,11 @@ def _uncentred(solved: _Solved, centre: Floats) -> _Solved:
     if not len(centre):
         return solved
     aliases = solved.aliases
+    own = centre[aliases.retained[1:] - 1]
     shift = np.eye(len(aliases.retained))
-    shift[0, 1:] = -centre[aliases.retained[1:] - 1]
-    shares = aliases.shares.copy()
-    if len(aliases.aliased):
-        moved = centre[aliases.aliased - 1]
-        constant = shares[0] + moved + shift[0, 1:] @ shares[1:]
-        shares[0] = np.where(np.abs(constant) <= ROUNDED * np.abs(moved), 0.0, constant)
-    inverse = shift @ solved.inverse @ shift.T
-    return solved._replace(aliases=aliases._replace(shares=shares), coef=shift @ solved.coef, inverse=inverse)
+    shift[0, 1:] = -own
+    inverse, coef = shift @ solved.inverse @ shift.T, shift_intercept(solved.coef, own, -1.0)
+    return solved._replace(aliases=aliases.uncentred(centre), coef=coef, inverse=inverse)
 
 
 def least_squares_result(
@@ -316,47 +274,61 @@ def least_squares_result(
     design, virtual = problem.design, int(problem.design.virtual)
     data = data_of(design, weights=problem.weights is not None)
     if problem.weights is not None:
-        data = replace(data, counts=(int(np.count_nonzero(problem.weights)),))
-    certificate = LeastSquaresCertificate(
-        data=data,
-        coef=fit.coef,
-        rss=fit.rss,
-        relative_excess=fit.relative_excess,
-        aliased=fit.aliased,
-        relations=fit.relations,
-        independent=_independent_rows(problem, fit),
-    )
+        data = replace(data, counts=(_weighted_rows(problem),))
+    bound, dependence = _certified_bound(problem, fit)
+    certificate = LeastSquaresCertificate(data=data, coef=fit.coef, **bound.stated, **vars(dependence))
+    stopped = certificate.verdict == "stopped"
+    note = _near_dependence(problem, fit) if stopped and fit.condition >= DEPENDENT else ""
+    if certificate.held:
+        depend = "depends" if len(certificate.held) == 1 else "depend"
+        note += f"{listed_columns(design.names, certificate.held)} {depend} on other columns up to rounding; "
     objective = fit.rss / (2.0 * problem.total_weight)
     return FitResult(
         coef=fit.coef[virtual:],
         intercept=np.asarray(fit.coef[0] if virtual else 0.0),
-        status=Status.OPTIMAL if certificate.verdict == "optimal" else Status.STALLED,
-        message=f"{certificate.claim}; {fit.method}",
+        status=Status.STALLED if stopped else Status.OPTIMAL,
+        message=f"{certificate.claim}; {note}{fit.method}",
         objective=objective,
         passes=design.passes,
         seconds=seconds,
         certificate=certificate,
         trace=Trace({"passes": np.asarray([design.passes]), "objective": np.asarray([objective])}),
-        facts={"relative_gap": fit.relative_excess, "rows": design.shape[0], "condition": fit.condition},
+        facts={"relative_gap": certificate.relative_excess, "rows": design.shape[0], "condition": fit.condition},
         provenance={"names": list(design.names), "solver": fit.method, **problem.penalty.options, **(provenance or {})},
     )
 
 
-def _independent_rows(problem: Problem, fit: LeastSquaresFit) -> tuple[int, ...] | None:
-    """Return rows, counted among those of weight above 0, that prove the columns that are not aliased independent.
+def _is_certified(bound: SquaresBound) -> bool:
+    return bound.relative_excess <= CERTIFIED
 
-    None if none are found.
-    """
-    design, count = problem.design, fit.rank
-    if not 0 < count <= PROVED or not design.random_rows:
-        return None
-    columns = np.setdiff1d(np.arange(design.shape[1]), fit.aliased)
-    weighted = np.arange(design.shape[0]) if problem.weights is None else np.flatnonzero(problem.weights)
-    few = np.arange(0, len(weighted), max(1, len(weighted) // count))[:count]
-    if rank_modulo(design.take(weighted[few])[:, columns]) == count:
-        return tuple(few.tolist())
-    sample = np.arange(0, len(weighted), max(1, len(weighted) // (SAMPLED * count)))
-    rows = design.take(weighted[sample])[:, columns]
-    lengths = np.abs(rows).max(axis=0, initial=0.0)
-    order = scipy.linalg.qr((rows / np.where(lengths > 0.0, lengths, 1.0)).T, mode="r", pivoting=True)[1][:count]
-    return tuple(sample[np.sort(order)].tolist()) if rank_modulo(rows[order]) == count else None
+
+def _certified_bound(problem: Problem, fit: LeastSquaresFit) -> tuple[SquaresBound, Dependence]:
+    """Return bounds for the coefficients, and the dependent columns that they leave out."""
+    if fit.bound is not None:
+        return fit.bound, INDEPENDENT
+    design, dependence = problem.design, INDEPENDENT
+    value = squares_value(problem, fit.coef, slack=STATED_SLACK)
+    if _weighted_rows(problem) < design.shape[1] and value.relative_excess <= OPTIMAL_GAP / 2.0:
+        return value, INDEPENDENT  # every row is fitted: nothing can be better
+    if fit.aliased:
+        dependence = exact_relations(design, problem.weights, fit.aliases)
+    columns = dependence.varying(design.shape[1])
+    bound = squares_bound(problem, fit.coef, columns, enough=_is_certified, slack=STATED_SLACK)
+    return (value, INDEPENDENT) if bound is None else (bound, dependence)
+
+
+def _weighted_rows(problem: Problem) -> int:
+    """Return the number of rows of positive weight."""
+    return len(problem.y) if problem.weights is None else int(np.count_nonzero(problem.weights))
+
+
+def _near_dependence(problem: Problem, fit: LeastSquaresFit) -> str:
+    """Return a clause that names the columns that are too nearly dependent, with the remedy."""
+    centred, _ = problem.centred()
+    columns = row_triangle(centred.design, problem.weights)[:, fit.aliases.retained]
+    if not columns.size or not np.isfinite(columns).all():
+        return ""
+    sizes = np.abs(np.linalg.svd(columns / column_norms(columns))[2][-1])
+    involved = fit.aliases.retained[sizes >= INVOLVED * sizes.max()].tolist()
+    names = listed_columns(problem.design.names, involved)
+    return f"the columns {names} are nearly linearly dependent: drop one of them, or use a penalty; "

@@ -197,16 +197,17 @@ def contrasts_of(names: Sequence[str], classes: Sequence[Any], reference: int) -
 
 @dataclass(frozen=True)
 class Estimability:
-    """Which contrasts are estimable, according to an existence certificate."""
+    """Which contrasts are estimable, according to an existence certificate, and to relations that hold to rounding."""
 
     existence: SeparabilityCertificate
+    collinear: Sequence[Relation] = ()
 
     @property
     def aliases(self) -> Sequence[Relation]:
         """The relations between columns that hold on every row."""
         if self.existence.weights is not None:
             return () if self.existence.divergence is None else self.existence.divergence.aliases
-        return () if self.existence.proof is None else self.existence.proof.relations
+        return self.existence.relations
 
     def is_flat(self, contrast: Contrast) -> bool:
         """Tell whether the profile of a contrast is flat: it is aliased, or diverges in both directions."""
@@ -217,16 +218,19 @@ class Estimability:
     def reason(self, contrast: Contrast) -> str:
         """Return why a contrast is not estimable; empty if it is."""
         existence = self.existence
-        if existence.verdict == "undecided" or existence.clashes:  # clashes concern some rows only
+        undecided = existence.verdict == "undecided" and not self.collinear
+        if undecided or existence.clashes:  # clashes concern some rows only
             return Refusal.MAXIMUM_NOT_SHOWN()
-        relation = contrast.find_relation(self.aliases)
+        exact = contrast.find_relation(self.aliases)
+        relation = contrast.find_relation(self.collinear) if exact is None else exact
         if relation is not None:
             names, index = existence.names, next(index for index in contrast.entries if relation.get(index))
             p = len(names)
             shares = {j % p: value for j, value in relation.items() if value and j // p == index // p}
             own = shares.pop(index % p)
-            return aliased(contrast.name, {names[j]: float(-value / own) for j, value in shares.items()})
-        if existence.proof is not None and contrast.find_relation(existence.proof.relations) is None:
+            others = {names[j]: float(-value / own) for j, value in shares.items()}
+            return aliased(contrast.name, others, rounded=exact is None)
+        if (existence.proof is not None or self.collinear) and contrast.find_relation(existence.relations) is None:
             return ""
         limit, remedy = self._limit(contrast), FIRTH_OR_PENALTY if contrast.output is None else PENALTY
         if math.isnan(limit):
@@ -246,5 +250,5 @@ class Estimability:
         existence = self.existence
         if existence.weights is None or existence.divergence is None:
             return ()
-        relations = None if existence.proof is None else existence.proof.relations
+        relations = None if existence.proof is None else existence.relations
         return existence.divergence.statuses(existence.weights, relations)

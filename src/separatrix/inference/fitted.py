@@ -226,7 +226,7 @@ class LogisticModel(Inference):
         require_choice("interval", kind, ("confidence",))
         self._refuse_more_classes("intervals of a probability are")
         fit, level = self.fits[0], require_level(level)
-        if fit.existence.verdict != "overlap":
+        if not fit.has_maximum:
             claim = fit.existence.claim.split(";")[0]
             raise SeparationError(f"a probability has no interval here, as {claim}; see profile_intervals()")
         matrix, absent = fit.covariance(self._choice(covariance, None))
@@ -245,7 +245,7 @@ class LogisticModel(Inference):
             return None, Refusal.BIAS_REDUCED()
         (fit,) = self.fits
         (covariance, absent), mle = fit.covariance(CovarianceChoice("classical")), fit.mle
-        if fit.existence.verdict != "overlap" or covariance is None or mle is None:
+        if not fit.has_maximum or covariance is None or mle is None:
             return None, absent or no_maximum(2)
         if not mle.all_estimable or len(mle.independent) < len(fit.coef):
             return None, Refusal.NOT_IDENTIFIED()
@@ -279,10 +279,10 @@ class LogisticModel(Inference):
             return Refusal.NO_JOINT_LIKELIHOOD(fits=len(self.fits))
         if self.firth is not None:
             return Refusal.BIAS_REDUCED()
-        verdict = self.fits[0].existence.verdict
-        if verdict == "overlap":
+        fit = self.fits[0]
+        if fit.has_maximum:
             return ""
-        return Refusal.MAXIMUM_NOT_SHOWN() if verdict == "undecided" else no_maximum(len(self.classes))
+        return Refusal.MAXIMUM_NOT_SHOWN() if fit.existence.verdict == "undecided" else no_maximum(len(self.classes))
 
     def _choice(self, covariance: object, groups: Any) -> CovarianceChoice:
         groups = None if groups is None else self.rows.select(groups)

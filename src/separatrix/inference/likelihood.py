@@ -26,6 +26,7 @@ import numpy as np
 import scipy.special
 
 from separatrix.arrays import Floats
+from separatrix.certificates.rays import Relation
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError
@@ -46,7 +47,8 @@ class LikelihoodFit:
     """An unpenalised fit: its problem, whether its maximum exists, and its flat coefficients.
 
     `weighting` names the weights if they are not frequencies; `reference` is the index of the reference class, for more
-    than two classes.
+    than two classes. `collinear` are relations, to rounding, of columns that are held; the maximum is then that over
+    the other columns.
     """
 
     problem: Problem
@@ -55,11 +57,17 @@ class LikelihoodFit:
     classes: tuple[Any, ...]
     weighting: str = ""
     reference: int = 0
+    collinear: tuple[Relation, ...] = ()
+
+    @property
+    def has_maximum(self) -> bool:
+        """Whether the likelihood is proved to have a maximum, over the columns that are not held."""
+        return self.existence.verdict == "overlap" or bool(self.collinear)
 
     @cached_property
     def mle(self) -> MaximumLikelihood | None:
         """The maximum of the likelihood or its limit; None if the classes are separated or that is undecided."""
-        return find_mle(self.problem, self.existence, self.coef)
+        return find_mle(self.problem, self.existence, self.coef, self.collinear)
 
     @cached_property
     def contrasts(self) -> tuple[Contrast, ...]:
@@ -69,7 +77,7 @@ class LikelihoodFit:
     @cached_property
     def estimability(self) -> Estimability:
         """Which coefficients are estimable, and why others are not."""
-        return Estimability(self.existence)
+        return Estimability(self.existence, self.collinear)
 
     @property
     def rows(self) -> float:
@@ -99,8 +107,8 @@ class LikelihoodFit:
 
     @property
     def free(self) -> int:
-        """The number of free coefficients: aliased columns do not count."""
-        return len(self.coef) - len(self.estimability.aliases)
+        """The number of free coefficients: aliased and held columns do not count."""
+        return len(self.coef) - len(self.estimability.aliases) - len(self.collinear)
 
     def limits(self) -> dict[str, float]:
         """Return the limit of each coefficient by name: a number, ±inf, or nan if it is not identified.
@@ -108,6 +116,10 @@ class LikelihoodFit:
         For several classes they are those of differences from the first class.
         """
         statuses, finite = self.existence.coefficient_status, self.coef
+        if self.collinear:
+            dependent = {column for relation in (*self.existence.relations, *self.collinear) for column in relation}
+            known = ["aliased" if column in dependent else "finite" for column in range(len(finite))]
+            statuses = self.existence.by_name(known)
         if self.existence.weights is not None and "finite" in statuses.values():
             finite = np.full(len(self.coef), np.nan) if self.mle is None else self.mle.coef
         return {
@@ -216,7 +228,7 @@ def _notes(fit: LikelihoodFit) -> tuple[str, ...]:
         if len(fit.classes) == 2:
             notes.append('see profile_intervals(), or use on_separation="firth" for finite estimates')
     events = float(fit.class_weights.min()) / max(fit.free, 1)
-    if fit.existence.verdict == "overlap" and not fit.weighting and events < FEW_EVENTS:
+    if fit.has_maximum and not fit.weighting and events < FEW_EVENTS:
         remedy = "; see profile_intervals()" if len(fit.classes) == 2 else ""
         notes.append(f"{events:.2g} events per parameter: Wald tests are unreliable{remedy}")
     mle = fit.mle
@@ -229,7 +241,7 @@ def fit_measures(fit: LikelihoodFit) -> tuple[Measure, ...]:
     """Return the measures of a fit; all absent if its weights are not frequencies, or its maximum is undecided."""
     loglik = math.nan if fit.loglik is None else fit.loglik
     null_loglik, free, virtual = fit.null_loglik, fit.free, fit.problem.design.virtual
-    exists = fit.existence.verdict == "overlap"
+    exists = fit.has_maximum
     supremum = "" if exists else "its supremum, which no coefficients attain"
     shares = "intercept only" if virtual else "equal class probabilities, as there is no intercept"
     tested, ratio = free - (len(fit.classes) - 1) * virtual, max(2.0 * (loglik - null_loglik), 0.0)

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,11 +35,13 @@ import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import Bools, Floats, Indices
+from separatrix.certificates.curvature import Dependence
 from separatrix.certificates.data import checked_weights
-from separatrix.certificates.rays import Rays
+from separatrix.certificates.rays import Rays, Relation
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import one_blas_thread
 from separatrix.design.build import make_design
+from separatrix.design.rank import dependent_columns
 from separatrix.errors import DataError
 from separatrix.fit.labels import find_classes
 from separatrix.inference.basis import TINY, count_passes
@@ -52,11 +55,11 @@ MAX_STEPS = 200
 ROUNDING = 1e-11  # relative to |ℓ|: a smaller gain is below rounding error
 FLATTER = 0.9  # required reduction of the slope by a step whose gain is below rounding error
 MEMORY = 10  # secant pairs of L-BFGS
-LARGEST_CHANGE = 5.0  # of a score in one step, if the information is not exact
+LARGEST_CHANGE = 5.0  # of a score in one step, relative to scores above 1, if the information is not exact
 HALVINGS = 30
 SINGULAR = 1e-12  # smallest pivot or eigenvalue of the scaled information: below it too few digits are left
-NULL_SHARE = 1e-10  # share of a contrast in the null directions above which its variance is unknown
 MLE_TOLERANCE = 1e-14  # of ½ ∇ᵗI⁻¹∇: 1e-7 standard errors
+NULL_SHARE = 1e-10  # share of a contrast in the null directions above which its variance is unknown
 
 
 class LikelihoodExpansion(NamedTuple):
@@ -127,7 +130,8 @@ def _line_search(
 ) -> tuple[float, LikelihoodExpansion] | None:
     """Return the first step length of 1, ½, ¼, … that raises ℓ; if the gain is below rounding, that flattens it."""
     below_rounding = gain <= ROUNDING * abs(current.loglik)
-    length = 1.0 if log_likelihood.exact else LARGEST_CHANGE / max(log_likelihood.largest_score(change), LARGEST_CHANGE)
+    largest = LARGEST_CHANGE if log_likelihood.exact else log_likelihood.largest_change(coef, change)
+    length = LARGEST_CHANGE / max(largest, LARGEST_CHANGE)
     for _ in range(1 if below_rounding else HALVINGS):
         trial = log_likelihood.expand(coef + length * change)
         if trial is not None:
@@ -162,9 +166,10 @@ class LogLikelihood:
         gradient, hessian = expansion.gradient.ravel()[self._free], expansion.hessian[np.ix_(self._free, self._free)]
         return LikelihoodExpansion(-total * expansion.value, -total * gradient, total * hessian)
 
-    def largest_score(self, change: Floats) -> float:
-        """Return the largest change of a score caused by a change of the coefficients."""
-        return float(np.abs(self.problem.design.matvec(self.shaped(change))).max())
+    def largest_change(self, coef: Floats, change: Floats) -> float:
+        """Return the largest change of a score caused by a change of the coefficients, relative to scores above 1."""
+        scores, changes = (np.abs(self.problem.design.matvec(self.shaped(each))) for each in (coef, change))
+        return float((changes / np.maximum(scores, 1.0)).max())
 
     def shaped(self, coef: Floats) -> Floats:
         """Return flat coefficients in the shape of the loss: (p,), or (p, K) with a first column of 0."""
@@ -271,20 +276,41 @@ class MaximumLikelihood:
         return invert_information(information[np.ix_(self.independent, self.independent)])
 
 
-def find_mle(problem: Problem, existence: SeparabilityCertificate, coef: Floats) -> MaximumLikelihood | None:
+def held_relations(
+    problem: Problem, dependence: Dependence, existence: SeparabilityCertificate
+) -> tuple[Relation, ...]:
+    """Return the relations to rounding of columns that a fit holds, over the scores of all classes but the first.
+
+    Exact relations come with them, unless the proof of existence has these.
+    """
+    p, classes = problem.design.shape[1], len(existence.classes)
+    aliases = dependent_columns(problem.design, problem.weights)
+    shares = dict(zip(aliases.aliased.tolist(), aliases.relations(), strict=True))
+    columns = [column for column in dependence.held if column in shares]
+    rounded = tuple({j: Fraction(share) for j, share in shares[column].items()} for column in columns)
+    held = Dependence(tuple(columns), rounded).ray_relations(p, classes - 1)
+    return held if existence.proof is not None else (*dependence.ray_relations(p, classes - 1), *held)
+
+
+def find_mle(
+    problem: Problem, existence: SeparabilityCertificate, coef: Floats, collinear: Sequence[Relation] = ()
+) -> MaximumLikelihood | None:
     """Return the maximum of the likelihood, or its limit under quasi-separation, starting from a fit's coefficients.
 
-    None if the classes are completely separated, or if that is undecided.
+    `collinear` are relations to rounding of columns that are held. None if the classes are completely separated, or if
+    that is undecided and no columns are held.
     """
-    if existence.proof is None or existence.verdict == "undecided":
+    if not collinear and (existence.proof is None or existence.verdict == "undecided"):
         return None
     centred, centre = problem.centred()
     log_likelihood = _log_likelihood(centred, problem, existence)
     p = problem.design.shape[1]
     start = np.concatenate([shift_intercept(part, centre, 1.0) for part in coef.reshape(-1, p)])
-    columns = independent_columns(existence.proof.relations, len(coef), p, centre)
+    columns = independent_columns((*existence.relations, *collinear), len(coef), p, centre)
     basis = None if len(columns) == len(coef) else np.eye(len(coef))[:, columns]
-    maximum = maximise(log_likelihood, start, basis, MLE_TOLERANCE)
+    # a fit is near its maximum, but not near the limit under quasi-separation
+    tolerance = MLE_TOLERANCE if existence.weights is None else DECREMENT_TOLERANCE
+    maximum = maximise(log_likelihood, start, basis, tolerance)
     count_passes(problem, centred.design)
     change = (maximum.coef - start)[columns]
     information = maximum.expansion.information[np.ix_(columns, columns)]

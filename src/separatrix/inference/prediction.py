@@ -53,7 +53,7 @@ def probability_interval(fit: LikelihoodFit, covariance: Floats, design: Design,
     assert mle is not None  # there is a covariance
     if not mle.all_estimable:
         raise DataError(Refusal.NEARLY_DEPENDENT())
-    relations = () if fit.existence.proof is None else fit.existence.proof.relations
+    relations = (*fit.existence.relations, *fit.collinear)
     scaled = [{j: float(value / max(map(abs, each.values()))) for j, value in each.items()} for each in relations]
     _refuse_broken(design, scaled, RELATION_ROUNDING)
     root = np.zeros((len(covariance), len(mle.independent)))  # root rootᵗ = covariance, in the independent columns

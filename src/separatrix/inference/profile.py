@@ -18,20 +18,23 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg
 import scipy.special
 
 from separatrix.arrays import Floats
-from separatrix.certificates.bias_reduction import BiasReductionCertificate, jeffreys_point, stated_distance
+from separatrix.certificates.bias_reduction import ExactColumns, Point, certify, exact_columns
 from separatrix.certificates.data import data_of
+from separatrix.design.base import Block, add_each
+from separatrix.design.rank import dependent_columns
 from separatrix.errors import DataError, OptionError, SeparationError, counted
 from separatrix.fit.result import FitResult, Status, Trace
-from separatrix.inference.basis import TINY, count_passes
+from separatrix.inference.basis import TINY
 from separatrix.inference.covariance import count_rows
 from separatrix.inference.eligibility import Contrast, Refusal, not_frequencies
 from separatrix.inference.likelihood import LikelihoodFit, with_ratios
@@ -47,12 +50,15 @@ from separatrix.inference.mle import (
     variance,
 )
 from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability
-from separatrix.problem import Problem, shift_intercept
+from separatrix.losses.margin import Logistic
+from separatrix.numerics import column_norms, exact_dot, sigmoid, sigmoid_slope
+from separatrix.problem import Problem
 
 PROFILE_TOLERANCE = 1e-11  # of ½ ∇ᵗI⁻¹∇; only ℓ is needed
 DOUBLINGS = 30  # of the distance within which an interval's end is searched
 FLAT = 1e-7  # a drop within the tolerance of the fits
 END_TOLERANCE = 1e-10  # of an interval's end, in standard errors
+MAX_LISTED = 5  # columns that an error names
 
 
 class Interval(NamedTuple):
@@ -168,7 +174,7 @@ def likelihood_intervals(fit: LikelihoodFit, level: float) -> tuple[Interval, ..
     """Return the profile-likelihood intervals of the coefficients of two classes; NaN if a variance is unknown."""
     if fit.weighting:
         raise OptionError(not_frequencies(fit.weighting, robust=False))
-    if fit.existence.verdict == "undecided":
+    if fit.existence.verdict == "undecided" and not fit.has_maximum:
         raise SeparationError(Refusal.MAXIMUM_NOT_SHOWN())
     return tuple(_likelihood_interval(fit, contrast, level) for contrast in fit.contrasts)
 
@@ -177,6 +183,8 @@ def _likelihood_interval(fit: LikelihoodFit, contrast: Contrast, level: float) -
     mle = fit.mle
     if fit.estimability.is_flat(contrast):
         return flat_interval(contrast.name)
+    if contrast.find_relation(fit.collinear) is not None:
+        return Interval(contrast.name, *[math.nan] * 6)
     if mle is None or fit.estimability.reason(contrast):
         profile, centre = _profile_from_zero(fit)
         row = contrast_row(contrast.entries, fit.problem.design.shape[1], len(fit.coef), centre)
@@ -208,43 +216,150 @@ class FirthFit:
     level: float
 
 
-class _FirthLogLikelihood(LogLikelihood):
-    """ℓ* of a problem; the information approximates minus its Hessian."""
+class FirthPoint(NamedTuple):
+    """ℓ, ℓ*, the gradient of ℓ*, the information I and a root R of its inverse (RᵗR = I⁻¹) at some coefficients."""
+
+    loglik: float
+    penalised: float
+    gradient: Floats
+    information: Floats
+    root: Floats
+
+    @property
+    def distance(self) -> float:
+        """½ ∇ᵗI⁻¹∇, to second order the distance from a stationary point in units of ℓ*."""
+        half = self.root @ self.gradient
+        return 0.5 * float(half @ half)
+
+
+class FirthLogLikelihood(LogLikelihood):
+    """ℓ* of a problem in coordinates v = Rw in which its columns are orthonormal up to a factor.
+
+    R is the triangle of a QR factorisation, so that scales and dependent columns cost no digits. The information
+    approximates minus the Hessian.
+    """
 
     exact = False
 
+    @cached_property
+    def columns(self) -> ExactColumns:
+        """The centre and the scale of the columns."""
+        return exact_columns(self.problem.design)
+
+    @cached_property
+    def triangle(self) -> Floats:
+        """R, (p, p); linearly dependent columns raise a DataError that names them."""
+        _refuse_dependent(self.problem)
+        point = Point(self.columns, self.problem.zero_coef(), 0.0)
+        return point.triangle(self.problem.design, (self.problem.y, self.problem.row_weights))
+
+    @cached_property
+    def basis(self) -> Floats:
+        """R⁻¹."""
+        return np.asarray(scipy.linalg.lapack.dtrtri(self.triangle)[0])
+
+    @cached_property
+    def user_rows(self) -> Floats:
+        """The coefficients of the user's columns as combinations of v, (p, p)."""
+        return np.asarray(self.columns.user_rows(self.problem.design.virtual) @ self.basis)
+
+    def user_coef(self, coef: Floats) -> Floats:
+        """Return the coefficients of the user's columns, the intercept first."""
+        scaled, first = self.basis @ coef, int(self.problem.design.virtual)
+        slopes = np.ldexp(scaled[first:], -self.columns.exponents)
+        intercept = [float(exact_dot([1.0, *self.columns.centre], [scaled[0], *-slopes]))] if first else []
+        return np.concatenate([intercept, slopes])
+
+    def point(self, coef: Floats) -> FirthPoint:
+        """Return ℓ* and its derivatives at some v, in two passes; raises LinAlgError if the information is singular."""
+        design, rows = self.problem.design, (self.problem.y, self.problem.row_weights)
+        loss, gradient, information = design.fold(_firth_sums, self._parts, coef, rows=rows, combine=add_each)
+        scale = np.sqrt(np.maximum(np.diag(information), TINY))
+        factor = np.linalg.cholesky(information / np.outer(scale, scale))
+        root = np.asarray(scipy.linalg.lapack.dtrtri(factor, lower=1)[0]) / scale
+        leverage = design.fold(_leverage_sums, self._parts, coef, root, rows=rows)
+        log_root = float(np.log(np.diag(factor)).sum() + np.log(scale).sum())
+        return FirthPoint(-loss, self._log_volume + log_root - loss, gradient + leverage, information, root)
+
+    @property
+    def _parts(self) -> tuple[ExactColumns, Floats]:
+        return self.columns, self.basis
+
+    @cached_property
+    def _log_volume(self) -> float:
+        """The logarithm of the determinant of the map from the coefficients of the user's columns to v."""
+        logarithms = np.log(np.abs(np.diag(self.triangle)))
+        return float(logarithms.sum() + math.log(2.0) * self.columns.exponents.sum())
+
     def expand(self, coef: Floats) -> LikelihoodExpansion | None:
         try:
-            point = jeffreys_point(self.problem, coef)
-        except DataError:
+            point = self.point(coef)
+        except np.linalg.LinAlgError:
             return None
         return LikelihoodExpansion(point.penalised, point.gradient, point.information)
+
+    def largest_change(self, coef: Floats, change: Floats) -> float:
+        scores, changes = self.problem.design.gather(_scores, self._parts, np.column_stack([coef, change])).T
+        return float((np.abs(changes) / np.maximum(np.abs(scores), 1.0)).max())
+
+
+def _refuse_dependent(problem: Problem) -> None:
+    """Raise a DataError that names linearly dependent columns."""
+    places = dependent_columns(problem.design, problem.weights).aliased.tolist()
+    if places:
+        names = [repr(str(problem.design.names[place])) for place in places]
+        listed = ", ".join(names[:MAX_LISTED]) + (", …" if len(names) > MAX_LISTED else "")
+        raise DataError(
+            f"{listed}: collinear with the columns before, or constant; bias reduction needs independent columns: drop"
+            f" {'it' if len(names) == 1 else 'them'}"
+        )
+
+
+def _rows(block: Block, parts: tuple[ExactColumns, Floats]) -> Iterator[tuple[slice, Floats]]:
+    """Yield the rows of a block in the coordinates of v, in parts."""
+    columns, basis = parts
+    return ((part, rows @ basis) for part, rows in columns.parts(block))
+
+
+def _scores(block: Block, parts: tuple[ExactColumns, Floats], coef: Floats) -> Floats:
+    return np.concatenate([rows @ coef for _, rows in _rows(block, parts)])
+
+
+def _firth_sums(block: Block, signs: Floats, weights: Floats, parts: Any, coef: Floats) -> tuple[float, Floats, Floats]:
+    """Return the loss, minus its gradient, and the information of a block."""
+    width = len(coef)
+    total: Any = 0.0, np.zeros(width), np.zeros((width, width))
+    for part, rows in _rows(block, parts):
+        loss, slope, curvature = Logistic().expand(rows @ coef, signs[part], 2)
+        information = (rows * (weights[part] * curvature)[:, np.newaxis]).T @ rows
+        total = add_each(total, (float(weights[part] @ loss), -rows.T @ (weights[part] * slope), information))
+    return total  # type: ignore[no-any-return]
+
+
+def _leverage_sums(block: Block, _: Floats, weights: Floats, parts: Any, coef: Floats, root: Floats) -> Floats:
+    """Return Σ hᵢ (½ − πᵢ) xᵢ over a block, hᵢ = sᵢ πᵢ(1 − πᵢ) xᵢᵗ I⁻¹ xᵢ."""
+    total = np.zeros(len(coef))
+    for part, rows in _rows(block, parts):
+        scores, squares = rows @ coef, ((rows @ root.T) ** 2).sum(axis=1)
+        leverage = weights[part] * sigmoid_slope(scores) * squares
+        total += rows.T @ (leverage * (0.5 - sigmoid(scores)))
+    return total
 
 
 def fit_firth(problem: Problem, labels: tuple[Any, Any], *, level: float = 0.95) -> FirthFit:
     """Fit a logistic problem of full rank by Firth's method, and profile every coefficient."""
     passes_before, start_time = problem.design.passes, time.perf_counter()
-    centred, centre = problem.centred()
-    log_likelihood, space = _FirthLogLikelihood(centred), np.eye(len(centred.zero_coef()))
-    jeffreys_point(centred, centred.zero_coef())  # refuses columns that depend on others, by name
-    maximum = maximise(log_likelihood, centred.zero_coef(), space)
-    point = jeffreys_point(centred, maximum.coef)
+    log_likelihood, space = FirthLogLikelihood(problem), np.eye(problem.design.shape[1])
+    maximum = maximise(log_likelihood, problem.zero_coef(), space)
+    point = log_likelihood.point(maximum.coef)
     profile = Profile(log_likelihood, maximum.expansion.loglik, maximum, space)
-    to_users = np.array([contrast_row({j: 1}, len(space), len(space), centre) for j in range(len(space))])
-    errors = np.sqrt(np.diag(to_users @ point.covariance @ to_users.T))
     intervals = tuple(
-        profile_interval(profile, row, str(name), float(error), level)
-        for row, name, error in zip(to_users, problem.design.names, errors, strict=True)
+        _firth_interval(profile, point, row, str(name), level)
+        for row, name in zip(log_likelihood.user_rows, problem.design.names, strict=True)
     )
-    count_passes(problem, centred.design)
-    coef, virtual = shift_intercept(maximum.coef, centre, -1.0), int(problem.design.virtual)
-    certificate = BiasReductionCertificate(
-        data=data_of(problem.design, labels, problem.y, weights=problem.weights is not None),
-        coef=coef,
-        loglik=point.loglik,
-        penalised=point.penalised,
-        distance=stated_distance(point),
-    )
+    coef, virtual = log_likelihood.user_coef(maximum.coef), int(problem.design.virtual)
+    data = data_of(problem.design, labels, problem.y, weights=problem.weights is not None)
+    certificate = certify(data, problem.design, problem.y, problem.weights, coef)
     converged = point.distance <= max(DECREMENT_TOLERANCE, 1e-14 * abs(point.penalised))
     outcome = "converged" if converged else "stopped before it was done"
     result = FitResult(
@@ -261,6 +376,15 @@ def fit_firth(problem: Problem, labels: tuple[Any, Any], *, level: float = 0.95)
         provenance={"names": list(problem.design.names), "solver": "Newton on Firth's penalised likelihood"},
     )
     return FirthFit(result, intervals, level)
+
+
+def _firth_interval(profile: Profile, point: FirthPoint, row: Floats, name: str, level: float) -> Interval:
+    """Return the interval of row·v, profiled for a row of length 1."""
+    length = float(column_norms(row[:, np.newaxis])[0])
+    direction = row / length
+    interval = profile_interval(profile, direction, name, float(np.linalg.norm(point.root @ direction)), level)
+    estimate, error, lower, upper = (length * each for each in interval[1:5])
+    return Interval(name, estimate, error, lower, upper, interval.p_value, interval.statistic)
 
 
 def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weighting: str = "") -> InferenceTable:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from separatrix import losses
 from separatrix.certificates.base import OPTIMAL_GAP, Certificate, PartsCertificate
+from separatrix.certificates.curvature import dependence_clause
 from separatrix.certificates.generative import GenerativeCertificate
 from separatrix.certificates.least_squares import LeastSquaresCertificate
 from separatrix.certificates.mistakes import MistakesCertificate
@@ -79,16 +80,18 @@ def _answers(certificate: Certificate) -> tuple[Answer, Answer, Answer]:
 
 @_answers.register
 def _(certificate: LikelihoodCertificate) -> tuple[Answer, Answer, Answer]:
-    existence = certificate.existence
-    if existence.verdict != "overlap":
-        word: Word = "not known" if existence.verdict == "undecided" else "no"
+    if not certificate.exists:
+        word: Word = "not known" if certificate.exists is None else "no"
         maximum = "there is no maximum" if word == "no" else "no maximum is known"
         optimal = "no coefficients are known that reach the supremum of the likelihood"
-        return (word, existence.claim), (word, maximum), (word, optimal)
+        return (word, certificate.existence_claim), (word, maximum), (word, optimal)
     unique: Answer = "yes", "the classes overlap in every direction, so no other coefficients reach the maximum"
-    if "aliased" in existence.coefficient_status.values():
+    separability = certificate.separability
+    if separability is None or certificate.optimality.held:
+        unique = "not known", "some columns are collinear to rounding, so other coefficients may fit equally well"
+    elif "aliased" in separability.coefficient_status.values():
         unique = "no", "some columns are perfectly collinear, so other coefficients fit equally well"
-    return ("yes", existence.claim), unique, _optimal(certificate.optimality)
+    return ("yes", certificate.existence_claim), unique, _optimal(certificate.optimality)
 
 
 @_answers.register
@@ -113,6 +116,8 @@ def _unique(certificate: OptimalityCertificate) -> Answer:
 
 def _optimal(certificate: OptimalityCertificate) -> Answer:
     tolerance, gap = f"tolerance {OPTIMAL_GAP:g}", certificate.relative_gap
+    if certificate.verdict == "optimal within":
+        return "partly", f"the relative gap is {gap:.2g} ({tolerance}){dependence_clause(certificate)}"
     if certificate.verdict != "optimal":
         return "no", f"the objective may be up to {gap:.2g} above its minimum, relatively ({tolerance})"
     if gap <= EPSILON:
@@ -122,13 +127,15 @@ def _optimal(certificate: OptimalityCertificate) -> Answer:
 
 @_answers.register
 def _(certificate: LeastSquaresCertificate) -> tuple[Answer, Answer, Answer]:
-    collinear = counted(len(certificate.aliased), "column")
+    collinear = f"{counted(len(certificate.aliased), 'column')} collinear with others"
+    reason = collinear if certificate.aliased else "more coefficients than rows"
     answers: dict[bool | None, Answer] = {
         True: ("yes", "the design matrix has full column rank"),
-        False: ("no", f"{collinear} collinear with others: other coefficients fit equally well"),
+        False: ("no", f"{reason}: other coefficients fit equally well"),
         None: ("not known", "full column rank of the design matrix was not proved"),
     }
-    optimal: Answer = "yes" if certificate.verdict == "optimal" else "no", certificate.claim
+    words: dict[str, Word] = {"optimal": "yes", "optimal within": "partly"}
+    optimal: Answer = words.get(certificate.verdict, "no"), certificate.claim
     return ("yes", "a sum of squares always has a minimum"), answers[certificate.unique], optimal
 
 

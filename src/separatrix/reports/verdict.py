@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Certificate, PartsCertificate, Verification
+from separatrix.certificates.overlap import CurvatureProof
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.model.certified import CheckedCertificate
@@ -222,7 +223,9 @@ def _proof(question: Question) -> str:
     pieces = []
     if certificate.weights is not None:
         pieces.append(f"a direction of {counted(len(certificate.weights), 'number')}")
-    if certificate.proof is not None or certificate.clashes:
+    if isinstance(certificate.proof, CurvatureProof):
+        pieces.append(f"{counted(certificate.proof.coef.size, 'coefficient')} with the curvature of the likelihood")
+    elif certificate.proof is not None or certificate.clashes:
         kind = "row" if len(certificate.classes) <= 2 else "row-and-class pair"
         cancelling = certificate.n_overlap if certificate.proof is None else len(certificate.proof.places)
         pieces.append(f"{counted(cancelling, kind)} with multipliers above 0 that cancel")

@@ -1,6 +1,7 @@
 """Can labelled rows be separated by a hyperplane, and has their likelihood a maximum? A verdict with its proof.
 
-`check_separability` searches a separating direction (`search`) and returns the certificate. With more than two classes
+`check_separability` searches a separating direction (`search`) and returns the certificate. Where the search leaves it
+undecided, the curvature at the maximum of the likelihood may prove that there is none. With more than two classes
 `multiclass` chooses between the scores of a softmax, each class against the rest, and each pair of classes.
 
 A fit that needs separable rows, such as the hard margin, raises the `overlap_error`, which contains the proof.
@@ -19,21 +20,25 @@ import numpy as np
 
 from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Certificate, PartsCertificate
+from separatrix.certificates.curvature import MAX_WIDTH, width
 from separatrix.certificates.data import checked_weights, data_of, require_finite
 from separatrix.certificates.margin import KernelCertificate, least_margin_bound
+from separatrix.certificates.overlap import CurvatureProof
 from separatrix.certificates.rays import Rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, naming_scales
 from separatrix.errors import OverlapError, require_choice
-from separatrix.fit.convex import ConvexFit
+from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex
 from separatrix.fit.labels import known_labels
-from separatrix.fit.result import Status
+from separatrix.fit.result import Status, separation_rule
 from separatrix.fit.run import Watch
+from separatrix.losses.margin import Logistic
+from separatrix.losses.softmax import Softmax
 from separatrix.numerics import distinct
 from separatrix.problem import Problem
 from separatrix.separability.search.divergence import find_divergence
-from separatrix.separability.search.search import Optimum, Separation, find_separation
+from separatrix.separability.search.search import STOPPED, Separation, find_separation
 
 LIMITS = {"+inf": "+∞", "-inf": "−∞"}
 NAMED = 5  # columns listed in a message
@@ -140,36 +145,61 @@ def check_separability(  # noqa: PLR0913  # every parameter is a keyword that us
     used = np.ones(n, dtype=np.bool_) if weights is None else weights > 0.0
     values, codes = distinct(known_labels(y, n, used)[used])
     design, labels = design if used.all() else design.select(used), tuple(values.tolist())
+    counting = None if weights is None else weights[used]
     if len(labels) <= 2 or multiclass == "softmax":
-        certificate: Certificate = certify_rows(design, codes, labels, watch=watch)
+        certificate: Certificate = _decide(_rows_of(design, codes, labels, counting), watch)
     elif multiclass == "one_vs_rest":
-        targets = [((codes == code).astype(np.intp), (None, label)) for code, label in enumerate(labels)]
-        parts = [certify_rows(design, own, pair, watch=watch) for own, pair in targets]
+        parts = [
+            _decide(_rows_of(design, (codes == code).astype(np.intp), (None, label), counting), watch)
+            for code, label in enumerate(labels)
+        ]
         certificate = PartsCertificate.of(parts, labels, "one-vs-rest")
     else:
-        parts = [_certify_pair(design, codes, labels, pair, watch) for pair in combinations(range(len(labels)), 2)]
+        pairs = combinations(range(len(labels)), 2)
+        parts = [_decide(_rows_of_pair(design, codes, labels, pair, counting), watch) for pair in pairs]
         certificate = PartsCertificate.of(parts, labels, "pairs")
     return certificate.about(replace(certificate.data, rows=n, weights=weights is not None))
 
 
-def _certify_pair(
-    design: Design, codes: Indices, labels: tuple[Any, ...], pair: tuple[int, int], watch: Watch | None
-) -> SeparabilityCertificate:
-    """Return the certificate of the rows of two classes."""
+def _rows_of(design: Design, codes: Indices, labels: tuple[Any, ...], weights: Floats | None) -> Problem:
+    """Return the likelihood of rows with class codes; of two labels, the first is None for one against the rest."""
+    if len(labels) == 2:
+        return Problem(design, np.where(codes == 1, 1.0, -1.0), Logistic(), weights=weights, labels=labels)
+    return Problem(design, codes, Softmax(), weights=weights, labels=labels)
+
+
+def _rows_of_pair(
+    design: Design, codes: Indices, labels: tuple[Any, ...], pair: tuple[int, int], weights: Floats | None
+) -> Problem:
+    """Return the likelihood of the rows of two classes."""
     first, second = pair
     own = (codes == first) | (codes == second)
+    weights = None if weights is None else weights[own]
     of_second = (codes[own] == second).astype(np.intp)
-    return certify_rows(design.select(own), of_second, (labels[first], labels[second]), watch=watch)
+    return _rows_of(design.select(own), of_second, (labels[first], labels[second]), weights)
+
+
+def _decide(problem: Problem, watch: Watch | None) -> SeparabilityCertificate:
+    """Return the certificate of a likelihood's rows: by the search or, where it fails, by the curvature."""
+    certificate = check_existence(problem, problem.labels, watch=watch)
+    stopped = certificate.reason == STOPPED or certificate.weights is not None
+    if not certificate.undecided or stopped or width(problem, problem.zero_coef()) > MAX_WIDTH:
+        return certificate
+    fit = fit_convex(problem, ConvexOptions(), watch=watch, extra_rules=(separation_rule(problem),))
+    if fit.bound.radii is None or fit.dependence.held:
+        return certificate
+    proof = CurvatureProof(fit.coef, fit.dependence.aliased, fit.dependence.relations)
+    return replace(certificate, undecided=False, proof=proof, reason="")
 
 
 def certify_rows(
     design: Design,
     codes: Indices,
     labels: tuple[Any, ...],
-    hint: Floats | Optimum | None = None,
+    hint: Floats | None = None,
     watch: Watch | None = None,
 ) -> SeparabilityCertificate:
-    """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary, or an optimum.
+    """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary.
 
     Of two labels, the first is None for one class against the rest.
     """
@@ -211,8 +241,7 @@ def check_existence(
         places = np.arange(rays.count)
         if (rays.signs(exact, places) > 0).all():
             return _certificate(rays, Separation(exact, places[:0]), labels)
-    hint = Optimum(weights, problem.weights) if fit.walk.status is Status.OPTIMAL else weights
-    return certify_rows(design, codes, labels, hint, watch)
+    return certify_rows(design, codes, labels, weights, watch)
 
 
 def describe_divergence(existence: SeparabilityCertificate) -> str:

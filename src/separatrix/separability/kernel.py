@@ -25,6 +25,7 @@ from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate, PartsCertificate
 from separatrix.certificates.data import MatchedRows, data_of, mapped_rows, require_finite
 from separatrix.certificates.margin import KernelCertificate, MarginCertificate
+from separatrix.certificates.overlap import OverlapProof
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.certificates.spaces import KernelSpace
 from separatrix.design.build import as_array, as_floats, make_design, row_radius
@@ -138,7 +139,7 @@ def _multipliers(features: Floats, signs: Floats, labels: tuple[Any, Any], inter
         widest = fit_max_margin(design, signs, KERNEL_MARGIN, labels=labels).certificate
     except OverlapError as error:
         overlap = error.certificate
-        if not isinstance(overlap, SeparabilityCertificate) or overlap.proof is None:
+        if not isinstance(overlap, SeparabilityCertificate) or not isinstance(overlap.proof, OverlapProof):
             return np.ones(len(signs))
         multipliers[list(overlap.proof.places)] = [float(value) for value in overlap.proof.multipliers]
         return np.asarray(multipliers / multipliers.max())

@@ -101,8 +101,9 @@ def inverse_hessian_product(precondition: Solve, pairs: list[tuple[Floats, Float
 def _advance(
     problem: Problem, coef: Floats, direction: Floats, current: Expansion, pairs: list[tuple[Floats, Floats]]
 ) -> tuple[Floats, Expansion]:
-    next_coef, following = take_step(problem, coef, direction.reshape(coef.shape), current, order=1)
     assert current.gradient is not None
+    slope = float(current.gradient.reshape(-1) @ direction)
+    next_coef, following = take_step(problem.expand, coef, direction.reshape(coef.shape), current, slope)
     assert following.gradient is not None
     change, gradient_change = (next_coef - coef).reshape(-1), (following.gradient - current.gradient).reshape(-1)
     if float(change @ gradient_change) > 1e-14 * float(np.linalg.norm(change) * np.linalg.norm(gradient_change)):

@@ -2,12 +2,13 @@
 
     w ← w − t H⁻¹ ∇P,        H = Σ sᵢ curvatureᵢ xᵢ xᵢᵗ / Σ sᵢ + penalty's,        t = 1, ½, ¼, …
 
-It is affine invariant: units of columns do not matter, and the Newton decrement ½ ∇Pᵗ H⁻¹ ∇P estimates the excess. A
-singular Hessian (collinear columns, fewer rows than columns) is solved for the least-norm step in columns of equal
-scale. It is undefined for losses without curvature. If no minimum is attained (separable rows), the excess decreases by
-a factor e per step without end.
+It is affine invariant: units of columns do not matter, and the Newton decrement ½ ∇Pᵗ H⁻¹ ∇P estimates the excess.
+Where columns are so dependent that H loses the digits of a step, steps are taken in orthonormal coordinates instead
+(`coordinates`), which also find the coefficients of least norm if columns are collinear. It is undefined for losses
+without curvature. If no minimum is attained (separable rows), the excess decreases by a factor e per step without end.
 
-Cost: one pass and one Hessian per step: n·p² operations, and p³ for the solve. Usually fewer than ten steps.
+Cost: one pass and one Hessian per step: n·p² operations, and p³ for the solve; twice that in coordinates. Usually fewer
+than ten steps.
 
 Truncated Newton (`NewtonCG`): each step is solved by conjugate gradients, for more columns than a Hessian has room for.
 
@@ -45,13 +46,15 @@ from separatrix.arrays import EPSILON, Bools, Floats
 from separatrix.design.base import Block, Design, Expansion, add_each
 from separatrix.design.build import row_radius
 from separatrix.losses.base import Loss
-from separatrix.numerics import semidefinite_solver, softmax, solve_semidefinite
+from separatrix.numerics import definite_solver, semidefinite_solver, softmax
 from separatrix.problem import Problem, column_squares
 from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.coordinates import Coordinates
 
 SUFFICIENT = 1e-4  # share of the decrease predicted by the slope along the step (Armijo's rule)
 PROGRESS = 0.5  # of the least excess so far: a smaller excess is progress, even if the objective does not change
 SHORTEST = 2.0**-40
+ILL_CONDITIONED = 1e-8  # squared pivot of the Hessian in columns of equal scale, below which steps lose digits
 ROUNDING = 8.0 * EPSILON  # of the objective
 LOOSEST = 0.3  # residual of the first Newton equation, relative to its right side
 TIGHTEST = 0.1  # the same, of the last: each step then decreases the excess a hundredfold
@@ -81,36 +84,105 @@ class Newton:
     needs: ClassVar[Needs] = Needs(curvature=True, smooth_penalty=True, otherwise=SMOOTH_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
-        current, stalled, value, least = problem.expand(coef, order=2), 0, np.inf, np.inf
+        coef = problem.zero_coef() if start is None else _balanced(problem, np.array(start, dtype=np.float64))
+        frame: _Frame = _Columns(problem)
+        current, stalled, value, least = frame.expand(coef), 0, np.inf, np.inf
         while True:
-            direction, decrement = newton_direction(current)
-            assert current.gradient is not None
-            excess = problem.certifiable_excess(current.gradient, decrement / 2.0)
+            solve = _well_conditioned(current)
+            if solve is None:
+                frame, coef, current = _in_coordinates(frame, coef)
+                solve = _well_conditioned(current) or _semidefinite(current)
+            direction, slope = newton_direction(current, solve)
+            excess = frame.excess(current, max(-slope, 0.0))
             stalled = 0 if current.value < value or excess < PROGRESS * least else stalled + 1
-            value, least = current.value, min(excess, least)
+            value, least = min(current.value, value), min(excess, least)
             yield Step(coef, {"objective": current.value, "excess": excess, "stalled": stalled})
-            coef, current = take_step(problem, coef, direction.reshape(coef.shape), current, order=2)
+            change, least_gain = frame.change(direction), frame.resolution(coef)
+            coef, current = take_step(frame.expand, coef, change, current, slope, least_gain)
 
 
-def newton_direction(current: Expansion) -> tuple[Floats, float]:
-    """Return −H⁻¹∇P, and the decrement ∇PᵗH⁻¹∇P, at an expansion of order 2."""
-    assert current.gradient is not None
+def _balanced(problem: Problem, coef: Floats) -> Floats:
+    """Return coefficients whose penalised rows sum to 0 over the classes: less penalty for the same scores."""
+    if coef.ndim == 1 or not problem.penalty.quadratic:
+        return coef
+    return np.where(problem.free[:, np.newaxis], coef, coef - coef.mean(axis=1, keepdims=True))
+
+
+class _Frame(Protocol):
+    """Coordinates in which the objective is expanded to second order."""
+
+    @property
+    def problem(self) -> Problem: ...
+    def expand(self, coef: Floats) -> Expansion: ...
+    def change(self, direction: Floats) -> Floats: ...
+    def excess(self, current: Expansion, decrement: float) -> float: ...
+    def resolution(self, coef: Floats) -> float: ...
+
+
+class _Columns(NamedTuple):
+    """The columns themselves as coordinates."""
+
+    problem: Problem
+
+    def expand(self, coef: Floats) -> Expansion:
+        return self.problem.expand(coef, order=2)
+
+    def change(self, direction: Floats) -> Floats:
+        return direction
+
+    def excess(self, current: Expansion, decrement: float) -> float:
+        assert current.gradient is not None
+        return self.problem.certifiable_excess(current.gradient, decrement / 2.0)
+
+    def resolution(self, coef: Floats) -> float:  # noqa: ARG002  # well-conditioned columns do not magnify it
+        return 0.0
+
+
+def _in_coordinates(frame: _Frame, coef: Floats) -> tuple[Coordinates, Floats, Expansion]:
+    """Return better conditioned coordinates, the coefficients of least norm, and the expansion there."""
+    if isinstance(frame, Coordinates):
+        frame = frame.weighted_at(coef)
+        return frame, coef, frame.expand(coef)
+    frame = Coordinates.of(frame.problem)
+    coef = frame.start(coef)
+    current = frame.expand(coef)
+    return (frame, coef, current) if _well_conditioned(current) else _in_coordinates(frame, coef)
+
+
+def _well_conditioned(current: Expansion) -> Solve | None:
+    """Return the solver of H d = r; None if H is ill-conditioned in columns of equal scale."""
     assert current.hessian is not None
-    outputs = current.gradient.size // len(current.gradient)
-    gradient = current.gradient.reshape(-1)
-    direction = -solve_semidefinite(current.hessian, gradient, outputs)
-    return direction, max(float(-gradient @ direction), 0.0)
+    return definite_solver(current.hessian, _outputs(current), least=ILL_CONDITIONED)
+
+
+def _semidefinite(current: Expansion) -> Solve:
+    assert current.hessian is not None
+    return semidefinite_solver(current.hessian, _outputs(current))
+
+
+def _outputs(current: Expansion) -> int:
+    assert current.gradient is not None
+    return math.prod(current.gradient.shape[1:])
+
+
+def newton_direction(current: Expansion, solve: Solve) -> tuple[Floats, float]:
+    """Return d = −H⁻¹∇P, shaped as the gradient, and the slope ∇Pᵗd, at an expansion of order 2."""
+    assert current.gradient is not None
+    direction = -solve(current.gradient.reshape(-1))
+    return direction.reshape(current.gradient.shape), float(current.gradient.reshape(-1) @ direction)
 
 
 def take_step(
-    problem: Problem, coef: Floats, direction: Floats, current: Expansion, *, order: int
+    expand: Callable[[Floats], Expansion],
+    coef: Floats,
+    change: Floats,
+    current: Expansion,
+    slope: float,
+    least_gain: float = 0.0,
 ) -> tuple[Floats, Expansion]:
-    """Return coefficients along a direction and their expansion; unchanged if no step decreases the objective."""
-    assert current.gradient is not None
-    slope = float(np.vdot(current.gradient, direction))
-    length, expansion = line_search(lambda t: problem.expand(coef + t * direction, order), current, slope)
-    return (coef + length * direction if length else coef), expansion
+    """Return coefficients along a change of them and their expansion; unchanged if no step decreases the objective."""
+    length, expansion = line_search(lambda t: expand(coef + t * change), current, slope, least_gain)
+    return (coef + length * change if length else coef), expansion
 
 
 class _Valued(Protocol):
@@ -121,13 +193,16 @@ class _Valued(Protocol):
 Point = TypeVar("Point", bound=_Valued)
 
 
-def line_search(point_at: Callable[[float], Point], here: Point, slope: float) -> tuple[float, Point]:
+def line_search(
+    point_at: Callable[[float], Point], here: Point, slope: float, least_gain: float = 0.0
+) -> tuple[float, Point]:
     """Return the longest step of 1, ½, ¼, … that decreases the objective enough, and its point; 0 if none does.
 
-    `slope` is the predicted change of the objective by a step of 1.
+    `slope` is the predicted change of the objective by a step of 1. No step shorter than 1 is tried for a gain of less
+    than `least_gain`.
     """
     length = 1.0
-    while length >= SHORTEST and slope <= 0.0:
+    while length >= SHORTEST and slope <= 0.0 and (length == 1.0 or -length * slope >= least_gain):
         point = point_at(length)
         if point.value <= here.value + SUFFICIENT * length * slope + ROUNDING * abs(here.value):
             return length, point
@@ -194,7 +269,7 @@ class _NewtonIterate:
         search = preconditioned if self.search is None else self.search
         size = float(np.vdot(residual, preconditioned))
         self.first = max(self.first, size)
-        enough = size * max(min(LOOSEST, math.sqrt(size / max(self.first, TINY))), TIGHTEST) ** 2
+        enough = size * max(min(LOOSEST, math.sqrt(max(size, 0.0) / max(self.first, TINY))), TIGHTEST) ** 2
         self.iterations = 0
         for _ in range(MOST_ITERATIONS if self._kind_with_covariances() == self.kind else MANY_ITERATIONS):
             if size <= enough:

@@ -54,7 +54,8 @@ FAULTS = {
         (("data", "columns"), ["a", "a"], r"data.columns\[1\] is \"a\"; an entry that is not there before is needed"),
     ],
     "likelihood": [
-        (("witness", "existence"), None, r"witness.existence is null; an object is needed"),
+        (("witness", "existence"), None, r"the file: nothing proves that the likelihood has a maximum"),
+        (("witness", "existence"), 1, r"witness.existence is 1; an object is needed"),
         (("witness", "optimality", "statement", "primal"), "x", r"witness.optimality.statement.primal is \"x\""),
     ],
     "dual point": [
@@ -63,7 +64,7 @@ FAULTS = {
         (("statement", "strength"), -1, r"statement.strength is -1; a number of at least 0 is needed"),
         (("statement", "loss"), "hing", r"statement.loss is \"hing\"; did you mean 'hinge'"),
     ],
-    "least squares": [(("witness", "independent", 0), 10**29, r"witness.independent\[0\] is 1000")],
+    "least squares": [(("statement", "held"), [10**29], r"statement.held\[0\] is 1000")],
     "kernel": [
         (("statement", "strength"), 0, r"statement.strength is 0; a number above 0 is needed"),
         (("witness", "rows", 0), 7, r"the file: rows must be different ones of 5"),

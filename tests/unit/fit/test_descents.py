@@ -55,7 +55,7 @@ def test_gradient_descent_reaches_newtons_answer_by_both_rules(loss: Loss, penal
     assert result.status == "converged"
     assert result.message.startswith(f"converged after {round(result.passes):,} passes: the ")
     assert f"within tol=1e-10; relative gap {result.facts['relative_gap']:.2g}, certified" in result.message
-    assert result.facts["relative_gap"] <= 1e-14
+    assert result.facts["relative_gap"] <= 1e-12  # a bound that includes rounding errors
     eta = [problem.design.matvec(flat(each).T) for each in (result, best)]
     assert eta[0] - eta[0].mean(axis=-1, keepdims=loss.target == "classes") == pytest.approx(
         eta[1] - eta[1].mean(axis=-1, keepdims=loss.target == "classes"), abs=1e-6

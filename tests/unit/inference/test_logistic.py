@@ -15,9 +15,14 @@ import pytest
 import statsmodels.api as sm
 
 import separatrix as sx
+from separatrix.certificates.curvature import Dependence
+from separatrix.certificates.data import data_of
+from separatrix.certificates.separability import SeparabilityCertificate
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError, SeparationError, SeparationWarning
 from separatrix.inference.covariance import CovarianceChoice
 from separatrix.inference.likelihood import likelihood_table
+from separatrix.inference.mle import held_relations
 
 # 300 people, 18 of them exposed, every one of these a case; of the others every third.
 EXPOSED = np.repeat([1.0, 0.0], [18, 282])[:, np.newaxis]
@@ -215,7 +220,7 @@ def test_columns_so_nearly_dependent_that_floats_cannot_tell() -> None:
     found = sx.LogisticRegression().fit(rows, rng.random(40) < 0.5).summary()
     for term in found.terms[1:]:
         assert (term.p_value, term.estimate, term.ratio) == (None, None, None)
-        assert term.absent.startswith("the columns are nearly dependent (collinear to rounding)")
+        assert "in every row (collinear to rounding), so its coefficient is not identified" in term.absent
 
 
 def test_columns_that_depend_but_for_rounding_leave_the_others_their_intervals() -> None:
@@ -226,11 +231,42 @@ def test_columns_that_depend_but_for_rounding_leave_the_others_their_intervals()
     here, there = lean.profile_intervals()[1], fat.profile_intervals()[1]
     assert [there.lower, there.upper, there.p_value] == pytest.approx([here.lower, here.upper, here.p_value], rel=1e-6)
     assert all(math.isnan(interval.lower) for interval in fat.profile_intervals()[2:])
-    with pytest.raises(DataError, match="nearly dependent"):
+    with pytest.raises(DataError, match=r"'x2' is .* in every row \(collinear to rounding\)"):
         fat.wald_test(["x2"])
     assert fat.wald_test(["x1"]).chi2 == pytest.approx(lean.wald_test(["x1"]).chi2, rel=1e-6)
-    with pytest.raises(DataError, match="nearly dependent"):
+    with pytest.raises(DataError, match=r"row 0 breaks a relation that held in every row of the fit, 'x3' being"):
         fat.predict_proba(np.zeros((1, 3)), interval="confidence")
+    thin = lean.predict_proba(np.array([[0.5, 1.0]]), interval="confidence")
+    thick = fat.predict_proba(np.array([[0.5, 1.0, 2.0]]), interval="confidence")
+    np.testing.assert_allclose(np.ravel(thick), np.ravel(thin), rtol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_held_columns_leave_the_others_their_cells(classes: int) -> None:
+    """The maximum is proved over the columns that are not held, and nothing is decided of all."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(90, 2))
+    y = np.digitize(rows[:, 0] + rng.logistic(size=90), np.linspace(-0.5, 0.5, classes - 1) if classes > 2 else [0.0])
+    lean = fitted(rows, y).fitted_.inference.fits[0]
+    problem = replace(lean.problem, design=make_design(np.column_stack([rows, 2.2046 * rows[:, 1]]), intercept=True))
+    data = data_of(problem.design, lean.classes, problem.y)
+    unknown = SeparabilityCertificate(data=data, n_left=90, undecided=True, reason="floats could not tell")
+    coef = np.concatenate([[*part, 0.0] for part in lean.coef.reshape(classes - 1, -1)])
+    collinear = held_relations(problem, Dependence(held=(3,)), unknown)
+    fit = replace(lean, problem=problem, existence=unknown, coef=coef, collinear=collinear)
+    here, there = (likelihood_table(each, CovarianceChoice("classical"), 0.95) for each in (lean, fit))
+    assert fit.free == lean.free
+    assert there.degrees_of_freedom == here.degrees_of_freedom
+    assert [measure.value for measure in there.measures] == pytest.approx([measure.value for measure in here.measures])
+    for term in there.terms:
+        if term.name in {"x2", "x3"}:
+            assert (term.estimate, term.p_value) == (None, None)
+            assert "(collinear to rounding)" in term.absent
+        else:
+            known = here.term(term.name, term.output)
+            assert [term.estimate, term.p_value] == pytest.approx([known.estimate, known.p_value])
+    names = [name for name, limit in fit.limits().items() if math.isnan(limit)]
+    assert [name.split(": ")[-1] for name in names] == ["x2", "x3"] * (classes - 1)
 
 
 def test_a_copied_model_says_that_its_rows_are_gone() -> None:
@@ -364,7 +400,7 @@ def test_rows_that_break_a_relation_between_columns_have_no_interval() -> None:
     model = fitted(twice, OVERLAP)
     lean = fitted(X, OVERLAP).predict_proba(X, interval="confidence")
     assert model.predict_proba(twice, interval="confidence").upper == pytest.approx(lean.upper, rel=1e-8)
-    with pytest.raises(DataError, match=r"row 1 breaks a relation that held in every row of the fit, 'x1' being"):
+    with pytest.raises(DataError, match=r"row 1 breaks a relation that held in every row of the fit, 'x3' being"):
         model.predict_proba(twice[:2] + np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), interval="confidence")
 
 

@@ -228,7 +228,8 @@ def test_the_answers_of_a_penalty(reports):
     record, source = reports("logistic")
     assert [answer.word for answer in record.findings] == ["yes", "yes", "yes", "no"]
     claim = record.trained.fitted.result.certificate.claim
-    assert record.findings[2].evidence == ("optimal to floating-point precision (tolerance 1e-06)",)
+    gap = record.trained.fitted.result.certificate.relative_gap
+    assert record.findings[2].evidence == (f"the relative duality gap is {gap:.2g} (tolerance 1e-06)",)
     assert claim[1:] in Page(source).text["check"]
     assert "of held-out rows" in Page(source).text["answer"]
     assert f"on {record.trained.holdout.rows} held-out rows" in Page(source).text["quality"]

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from separatrix.certificates.bounds import dual_bound
+from separatrix.certificates.dual import gap_bound
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.design.columns import column_store
@@ -145,7 +145,7 @@ def test_every_gap_bounds_the_excess_and_the_certificate_agrees(loss: Loss, pena
         assert step.facts["objective"] == pytest.approx(problem.value(step.coef), rel=1e-12)
         objectives.append(step.facts["objective"])
     assert np.diff(objectives).max() <= 1e-14 * objectives[0]
-    bound = dual_bound(problem, step.coef, step.dual)
+    bound = gap_bound(problem, step.coef, step.dual)
     assert bound.gap <= 2.0 * step.facts["excess"] + 1e-12
     assert bound.dual <= least + 1e-13
 

@@ -82,24 +82,16 @@ def sample_size(width: int) -> int:
     return max(LEAST_RAYS, RAYS_PER_COLUMN * width)
 
 
-def separate_dense(
-    rays: Floats, violating: Violating | None = None, multipliers: Floats | None = None
-) -> DenseSeparation | None:
-    """Return the separation of some rays, exact on them; None if neither floats nor a small rational LP decides.
-
-    `multipliers` of a proof of overlap, if some are known, are tried first.
-    """
+def separate_dense(rays: Floats, violating: Violating | None = None) -> DenseSeparation | None:
+    """Return the separation of some rays, exact on them; None if neither floats nor a small rational LP decides."""
     with one_blas_thread():
-        candidates = _candidates(rays, whiten(rays), violating, multipliers)
+        candidates = _candidates(rays, whiten(rays), violating)
         return next((each for each in candidates if each is not None), None)
 
 
-def _candidates(
-    rays: Floats, white: Whitened, violating: Violating | None, multipliers: Floats | None
-) -> Iterator[DenseSeparation | None]:
-    if multipliers is not None or not len(white.columns):
-        yield _overlap(rays, white, np.ones(len(rays)) if multipliers is None else multipliers, violating)
+def _candidates(rays: Floats, white: Whitened, violating: Violating | None) -> Iterator[DenseSeparation | None]:
     if not len(white.columns):
+        yield _overlap(rays, white, np.ones(len(rays)), violating)
         return
     coef, drift = _newton(white)
     products = white.basis @ coef

@@ -39,11 +39,9 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.exact import exact_sign_rows
 from separatrix.certificates.overlap import OverlapProof, is_overlap_proof
 from separatrix.certificates.rays import Relation
-from separatrix.numerics import integer_columns, integer_simplex
+from separatrix.numerics import SIMPLE, integer_columns, integer_simplex, simplest_near
 
 RANK_TOLERANCE = 1e-11  # relative to the largest pivot, in columns of equal scale: smaller pivots count as 0
-SIMPLE = 1e-9  # relative distance of a simple fraction from a float
-LARGEST_DENOMINATOR = 10**7
 RATIONAL_RANK = 40  # up to which systems and multipliers are solved in rational arithmetic
 DIFFERENCE_ROWS = 5000  # up to which differences of columns are computed
 CANDIDATES = 6  # rays per column among which the combination is searched first
@@ -112,17 +110,6 @@ def near_relations(rows: Floats, white: Whitened) -> Iterator[Relation]:
         inner = np.asarray(scipy.linalg.solve_triangular(white.triangle, scaled)).reshape(inner.shape)
         inner *= white.scale[white.columns, np.newaxis] / white.scale[dependent]
     return (_simple_relation(white, column, inner[:, k]) for k, column in enumerate(dependent.tolist()))
-
-
-def simplest_near(value: float) -> Fraction:
-    """Return the fraction of least denominator, by powers of 10, near a float."""
-    exact, limit = Fraction(value), 1
-    while limit <= LARGEST_DENOMINATOR:
-        simple = exact.limit_denominator(limit)
-        if abs(simple - exact) <= SIMPLE * abs(exact):
-            return simple
-        limit *= 10
-    return exact
 
 
 def _simple_relation(white: Whitened, column: int, inner: Floats) -> Relation:

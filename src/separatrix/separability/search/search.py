@@ -32,7 +32,6 @@ from separatrix.certificates.overlap import OverlapProof, PairOverlap
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.design.base import Block, add_each
 from separatrix.fit.run import Watch, is_stopped
-from separatrix.numerics import softmax
 from separatrix.separability.search.dense import DENSE_ENTRIES, sample_size, separate_dense
 from separatrix.separability.search.wide import WideSeparation, overlap_of_pair, separate_wide, separation_from_fit
 
@@ -60,27 +59,8 @@ class Separation:
     pair_overlaps: tuple[PairOverlap, ...] = ()
 
 
-class Optimum(NamedTuple):
-    """The maximum of the rows' likelihood with row weights (None: 1): its residuals are multipliers that cancel."""
-
-    coef: Floats
-    weights: Floats | None
-
-    def multipliers(self, rays: Rays, places: Indices, taken: Floats) -> Floats:
-        """Return the residual of each ray in some places: the probability of the class that it compares with."""
-        others = -(taken @ self.coef).reshape(-1, rays.classes - 1)
-        residuals = softmax(np.column_stack([np.zeros(len(others)), others]))[:, 1:].ravel()
-        return residuals if self.weights is None else residuals * self.weights[rays.rows_of(places)]
-
-
-def find_separation(
-    rays: Rays, places: Indices, hint: Floats | Optimum | None = None, watch: Watch | None = None
-) -> Separation:
-    """Return the separation of the rays in some places; `hint` is a vector near the boundary, such as a fit's.
-
-    If the hint is an optimum and all rays can be held in memory, its residuals are tried first as a proof of overlap.
-    """
-    optimum, hint = (hint, hint.coef) if isinstance(hint, Optimum) else (None, hint)
+def find_separation(rays: Rays, places: Indices, hint: Floats | None = None, watch: Watch | None = None) -> Separation:
+    """Return the separation of the rays in some places; `hint` is a vector near the boundary, such as a fit's."""
     if is_stopped(watch, rays.design.passes):
         return Separation(None, places, reason=STOPPED)
     wide = separate_wide(rays, places, watch) if rays.design.row_visits and _too_wide(rays, places) else None
@@ -101,8 +81,7 @@ def find_separation(
             return _from_wide(rays, wide)
     sample = _first_sample(rays, remaining, hint)
     while len(remaining):
-        known = optimum if len(sample) == rays.count else None
-        result, sample = _search(rays, remaining, sample, watch, known)
+        result, sample = _search(rays, remaining, sample, watch)
         if not isinstance(result, _Stage):
             proof, reason = (result, None) if isinstance(result, OverlapProof) else (None, result)
             return Separation(_combined(rays, places, stages), remaining, proof, reason)
@@ -126,7 +105,7 @@ class _Stage(NamedTuple):
 
 
 def _search(
-    rays: Rays, remaining: Indices, sample: Indices, watch: Watch | None, optimum: Optimum | None
+    rays: Rays, remaining: Indices, sample: Indices, watch: Watch | None
 ) -> tuple[_Stage | OverlapProof | str, Indices]:
     """Return a stage of some remaining rays, the proof that they overlap or why there is neither; the last sample."""
     if len(sample) * rays.width > 2 * DENSE_ENTRIES:
@@ -134,9 +113,7 @@ def _search(
     for _ in range(ROUNDS):
         if is_stopped(watch, rays.design.passes):
             return STOPPED, sample
-        taken = rays.take(sample)
-        multipliers = None if optimum is None else optimum.multipliers(rays, sample, taken)
-        solved = separate_dense(taken, partial(violating_rays, rays, remaining), multipliers)
+        solved = separate_dense(rays.take(sample), partial(violating_rays, rays, remaining))
         if solved is None:
             break
         if solved.violating is not None:

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 import separatrix as sx
 from separatrix.certificates import standalone
 from separatrix.certificates.base import certificate_from_dict
-from separatrix.certificates.overlap import OverlapProof, exact_residual
+from separatrix.certificates.overlap import CurvatureProof, OverlapProof, exact_residual
 from separatrix.certificates.rays import Rays
 from separatrix.design.build import make_design
+from separatrix.separability import check
 from separatrix.separability.search import search
 from separatrix.separability.search.proof import find_relations, sparse_multipliers, whiten
 from separatrix.separability.search.wide import equal_rows, equalise_scores, passive_aggressive
@@ -175,9 +176,11 @@ def test_the_second_verifier_says_that_it_cannot_check_clashes(all_wide, tmp_pat
     assert "cannot be checked here: separability that is undecided, or proved by clashes" in capsys.readouterr().out
 
 
-def test_overlap_of_all_classes_stays_undecided_where_columns_are_too_many(all_wide):
+def test_overlap_of_all_classes_stays_undecided_where_columns_are_too_many(all_wide, monkeypatch):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(200, 2)), rng.integers(0, 3, 200)
+    assert isinstance(sx.check_separability(X, y).proof, CurvatureProof)
+    monkeypatch.setattr(check, "MAX_WIDTH", 2)
     certificate = sx.check_separability(X, y)
     assert certificate.verdict == "undecided"
     assert "columns are too many to decide it" in certificate.reason
