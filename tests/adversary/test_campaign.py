@@ -14,6 +14,8 @@ from honest import case, cases, names
 
 from separatrix.certificates import base
 
+pytestmark = pytest.mark.slow
+
 KINDS = (*base.KINDS, base.MIXED)
 BAD = ("false, proved", "failed", "law broken")
 

@@ -29,6 +29,7 @@ import numpy as np
 
 from separatrix.arrays import Bools, Floats
 from separatrix.certificates.curvature import (
+    CURVED,
     MAX_WIDTH,
     PLAIN,
     STATED_SLACK,
@@ -38,6 +39,7 @@ from separatrix.certificates.curvature import (
     careful_scores,
     centred_coef,
     curvature_bound,
+    loss_bound,
     never,
     penalties,
     trivial_bound,
@@ -90,12 +92,20 @@ def gap_bound(
                 return best
     curved = curvature_bound(problem, coef, conditions=conditions, enough=enough, slack=slack, brief=brief)
     best = curved if best is None else best.or_better(curved)
-    return dual.trivial() if best is None else best
+    return _sharpest_value(dual, coef) if best is None else best
+
+
+def _sharpest_value(dual: _DualGap, coef: Floats) -> GapBound:
+    """Return the bound that always holds; without a penalty, with the sharper of two errors of the objective."""
+    bound, problem = dual.trivial(), dual.original
+    if problem.penalty.strength or dual.conditions is not PLAIN or problem.loss.name not in CURVED:
+        return bound
+    return bound.or_better(loss_bound(problem, coef, slack=dual.slack))
 
 
 def value_bound(problem: Problem, coef: Floats, *, slack: float = 1.0) -> GapBound:
     """Return the objective with its error, and the bound that always holds."""
-    return _DualGap(problem.normalised, coef, PLAIN, slack).trivial()
+    return _sharpest_value(_DualGap(problem.normalised, coef, PLAIN, slack), coef)
 
 
 class _DualSums(NamedTuple):
@@ -158,6 +168,7 @@ class _DualGap:
     def __init__(
         self, problem: Problem, coef: Floats, conditions: Conditions, slack: float, *, careful: bool = False
     ) -> None:
+        self.original = problem
         self.problem, centre = (problem, np.zeros(0)) if careful else problem.centred()
         self.careful = careful
         self.coef, self.score_error = centred_coef(coef, centre)
