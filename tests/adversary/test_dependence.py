@@ -29,7 +29,7 @@ def test_nothing_is_false_at_any_dependence() -> None:
 
 @pytest.mark.slow
 def test_nothing_is_false_in_more_designs() -> None:
-    results = dependence.run(1, 10, second_verifier=5)
+    results = dependence.run(1, 10)
     assert_laws(results)
     assert sum(not each.attained for each in results) > 5
 
