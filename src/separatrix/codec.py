@@ -229,7 +229,7 @@ def _read_scalar(kind: Any, bounds: Range | None, value: Any) -> Any:
     result = kind(value)
     if bounds is not None and result not in bounds:
         raise wrong(value, f"{needed.replace('finite ', '')} {bounds}")
-    return result
+    return result if result or bounds is None else kind(0)  # -0.0 is read as 0.0
 
 
 def _read_any(value: Any) -> Any:

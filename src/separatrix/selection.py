@@ -251,7 +251,7 @@ def _trace(problem: Problem, l1_ratio: float, grid: Floats, options: ConvexOptio
         else:
             fit = fit_convex(penalised, options, start=start)
             bound, walk = fit.bound, fit.walk
-            points.append((fit.coef, walk.status, (bound.primal, bound.gap, bound.relative_gap, walk.passes)))
+            points.append((fit.coef, walk.status, (bound.primal, bound.gap, bound.stated_gap, walk.passes)))
     return points
 
 

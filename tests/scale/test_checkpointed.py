@@ -130,8 +130,8 @@ def ended(folder) -> list[str]:
 @pytest.mark.slow
 def test_a_fit_killed_at_random_moments_resumes_to_the_same_bits(tmp_path):
     coef, passes, found, replayed, made = ended(tmp_path / "alone")
-    assert (int(found), int(replayed)) == (0, 0)
-    total, rng, stored = int(made), np.random.default_rng(11), [0]
+    assert int(found) == 0
+    total, rng, stored = int(replayed) + int(made), np.random.default_rng(11), [0]  # a pass may be made twice
     for _ in range(6):
         process = started(tmp_path / "killed")
         time.sleep(rng.uniform(0.0, 0.12))
@@ -145,7 +145,7 @@ def test_a_fit_killed_at_random_moments_resumes_to_the_same_bits(tmp_path):
     assert int(again[3]) + int(again[4]) == total
     assert int(again[2]) <= int(again[3])
     once_more = ended(tmp_path / "killed")
-    assert once_more == [coef, passes, str(total), str(total), "0"]
+    assert once_more == [coef, passes, made, str(total), "0"]
 
 
 # Refusals

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -122,7 +123,8 @@ def test_a_cluster_of_this_machine_gives_the_same_model(table, tmp_path):
     np.testing.assert_allclose(other["coef"], one["coef"], rtol=1e-10)
     errors = [[term["standard_error"] for term in each["summary"]["terms"]] for each in (one, other)]
     np.testing.assert_allclose(errors[1], errors[0], rtol=1e-10)
-    assert one["message"] == other["message"]
+    said = [re.sub(r"gap \S+", "gap", each["message"]) for each in (one, other)]
+    assert said == ["optimal: relative gap certified, after 7 passes"] * 2
     assert one["data"]["sha256"] == other["data"]["sha256"]
 
 

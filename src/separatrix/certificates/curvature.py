@@ -125,6 +125,11 @@ class GapBound:
         """The gap relative to the larger of the objective and `scale`, rounded up."""
         return OUTWARD * self.gap / self.floor if self.gap else 0.0
 
+    @property
+    def stated_gap(self) -> float:
+        """The relative gap as fits state it."""
+        return outward(self.relative_gap)
+
     def or_better(self, other: GapBound | None) -> GapBound:
         """Return the better of two bounds, with the smaller radius of each coefficient."""
         if other is None:
@@ -139,7 +144,7 @@ class GapBound:
         """The numbers as fits state them."""
         gap = min(outward(self.gap), self.primal)
         radii = None if self.radii is None else np.vectorize(outward, otypes=[np.float64])(self.radii)
-        return {"primal": self.primal, "gap": gap, "relative_gap": outward(self.relative_gap), "radii": radii}
+        return {"primal": self.primal, "gap": gap, "relative_gap": self.stated_gap, "radii": radii}
 
 
 Enough = Callable[[GapBound], bool]  # tells whether a bound is as small as needed

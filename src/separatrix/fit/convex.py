@@ -188,7 +188,7 @@ class _Fit:
             done = fit.walk.status.reached_goal or fit.walk.status is Status.INTERRUPTED
             if done or fit.walk.passes >= self.options.max_passes:
                 break
-            reason = f"{fit.reason}, then {type(solver).__name__} from a relative gap of {fit.bound.relative_gap:.2g}"
+            reason = f"{fit.reason}, then {type(solver).__name__} from a relative gap of {fit.bound.stated_gap:.2g}"
             patience = PATIENCE if place < len(others) else math.inf
             later = self.solve(solver, reason, fit.coef, previous=fit.walk, patience=patience)
             cost = later.walk
@@ -210,7 +210,7 @@ class _Fit:
             origin = self.problem.zero_coef() if start is None else start
             end = replace(end, status=Status.DIVERGED, coef=origin)
         bound = confirm.bound_at(end)
-        if bound.relative_gap <= options.tol and options.stop == "gap" and end.status is not Status.DIVERGED:
+        if bound.stated_gap <= options.tol and options.stop == "gap" and end.status is not Status.DIVERGED:
             end = replace(end, status=Status.OPTIMAL)
         if previous is not None:
             end = replace(end, passes=previous.passes + end.passes, seconds=previous.seconds + end.seconds)
@@ -259,7 +259,7 @@ class _GapCheck:
         if excess > RECHECK * self.checked_excess:
             return False
         self.checked_excess, self.bounds = excess, {}
-        return self.bound_at(step).relative_gap <= self.tol
+        return self.bound_at(step).stated_gap <= self.tol
 
     def bound_at(self, point: Step | Run) -> GapBound:
         """Return the bound at a step or at the end of a run, computed unless it was already."""
@@ -279,7 +279,7 @@ class _GapCheck:
         assert best is not None
         self.dependence = INDEPENDENT
         curved = self.problem.loss.has_curvature and not self.problem.penalty.strength
-        if best.relative_gap <= self.tol or not (curved and best.rounded) or self._collinearity == INDEPENDENT:
+        if best.stated_gap <= self.tol or not (curved and best.rounded) or self._collinearity == INDEPENDENT:
             return best
         asked: dict[str, Any] = {"enough": self._enough, "slack": STATED_SLACK, "brief": True}
         within = bound_within(self.problem, coef, None, self._collinearity, **asked)
@@ -288,7 +288,7 @@ class _GapCheck:
         return best
 
     def _enough(self, bound: GapBound) -> bool:
-        return bound.relative_gap <= self.tol
+        return bound.stated_gap <= self.tol
 
     @cached_property
     def _collinearity(self) -> Dependence:
@@ -313,14 +313,14 @@ def linear_result(
         seconds=fit.walk.seconds,
         certificate=OptimalityCertificate.of(problem, coef, fit.bound, fit.dual, fit.dependence),
         trace=fit.walk.trace(),
-        facts={"gap": fit.bound.gap, "relative_gap": fit.bound.relative_gap, "rows": design.shape[0]},
+        facts={"gap": fit.bound.gap, "relative_gap": fit.bound.stated_gap, "rows": design.shape[0]},
         provenance={"names": list(design.names), "solver": fit.reason, **problem.penalty.options, **(provenance or {})},
     )
 
 
 def _message(fit: ConvexFit, options: ConvexOptions) -> str:
     walk, descent, asked = fit.walk, options.solver, f"tol={options.tol:g}"
-    passes, gap, goal = counted(round(walk.passes), "pass"), f"relative gap {fit.bound.relative_gap:.2g}", ""
+    passes, gap, goal = counted(round(walk.passes), "pass"), f"relative gap {fit.bound.stated_gap:.2g}", ""
     if options.stop != "gap":
         goal = f"{GOALS[options.stop]} {walk.facts[STOPPING_FACTS[options.stop]]:.2g}"
     if walk.status is Status.OPTIMAL:
