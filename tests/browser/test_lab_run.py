@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 WIDTHS = ["wide", "middle", "phone"]
 BOUND = "#evidence .figure.hero h2"
 

@@ -39,6 +39,7 @@ def test_every_family_is_a_module_with_a_fit() -> None:
 REFUSALS = {"linear": "a regression needs numbers", "halfspace": "no halfspace", "max_margin": "no halfspace"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["auto", *FAMILIES])
 @pytest.mark.parametrize("demo", DEMOS)
 def test_every_family_takes_every_demo_or_says_why_not(demo: str, model: str, tmp_path: Path) -> None:

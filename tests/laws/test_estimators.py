@@ -92,6 +92,7 @@ def expected_failures(estimator):
     return {}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")
 @parametrize_with_checks(FIRST, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):

@@ -225,6 +225,7 @@ def typed(rows: list[dict[str, Any]]) -> Table:
     return Table((Column("n", "number", numbers), *words, Column("d", "date", days)), "typed")
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(rows=dirty_rows(), seed=st.integers(0, 99), link=st.sampled_from(["sigmoid", "softmax", "number"]))
 def test_blanks_and_words_for_missing_are_cleaned_alike(rows: list[dict[str, Any]], seed: int, link: str) -> None:

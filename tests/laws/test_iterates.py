@@ -50,6 +50,7 @@ def test_every_family_that_keeps_iterates_is_here() -> None:
     assert set(FAMILIES) - able == {"generative"}  # a closed form
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")
 @pytest.mark.parametrize(("estimator", "y"), [pair for each in ESTIMATORS.values() for pair in each])
 @pytest.mark.parametrize("offset", [0.0, 1000.0], ids=["near", "far"])

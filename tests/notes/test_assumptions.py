@@ -43,6 +43,7 @@ def test_m26_the_five_points_of_the_note_speak_against_nothing():
     assert verdicts(fitted([1, 2, -1, 3, 4], [2, 4, 0, 4, 6])) == dict.fromkeys(NAMES, "consistent")
 
 
+@pytest.mark.slow
 def test_m26_data_that_keep_the_assumptions_are_seldom_doubted():
     drawn = [keeping(seed, n=60) for seed in range(150)]
     found = [sx.diagnose(fitted(x, mean + noise)).checks for x, mean, noise, _ in drawn]

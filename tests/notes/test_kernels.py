@@ -26,6 +26,7 @@ DATA = {"xor": XOR, "interval": INTERVAL, "rings": rings(), "moons": make_moons(
 # M31
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::separatrix.errors.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("order", "tie"), [*product(["cyclic", "random", "shuffled"], ["positive", "negative", "mistake", "correct"])]

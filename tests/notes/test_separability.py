@@ -87,6 +87,7 @@ def test_one_class_and_bad_input():
         sx.check_separability([[1.0], [2.0]], [0, 1], multiclass="pair")
 
 
+@pytest.mark.slow
 def test_more_columns_than_rows():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1200, 20_000)), rng.integers(0, 2, 1200)

@@ -99,6 +99,7 @@ def test_m9_with_the_perceptron_loss_and_rate_one_it_is_the_perceptron():
     assert (y * (X @ steps[-1].coef) > 0.0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES[:3] + LOSSES[4:], ids=lambda loss: loss.name)
 def test_penalised_objectives_come_within_a_thousandth_of_their_least(loss):
     X, y = draw()

@@ -65,6 +65,7 @@ def forget_after(folder, kept) -> None:
         database.execute("DELETE FROM entries WHERE rowid > ?", (int(kept),))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_a_journaled_fit_is_the_fit_and_its_journal_cut_anywhere_resumes_to_it(case, tmp_path):

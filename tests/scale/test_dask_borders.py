@@ -173,6 +173,7 @@ metadata.version = version
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "found"), [("known('no-such-thing')", "no separatrix"), ("'0.0.1'", "separatrix 0.0.1")]
 )

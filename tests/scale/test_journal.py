@@ -220,6 +220,7 @@ print(stored, kills.count(signal.SIGALRM), kills.count(signal.SIGXFSZ))
 """
 
 
+@pytest.mark.slow
 def test_writers_killed_at_any_moment_lose_nothing_that_was_stored(tmp_path):
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

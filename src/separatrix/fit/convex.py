@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -250,7 +251,7 @@ class _GapCheck:
     centre: Floats
     tol: float
     checked_excess: float = math.inf
-    bounds: dict[int, GapBound] = field(default_factory=dict)
+    last: tuple[list[Any], GapBound] | None = None
     dependence: Dependence = INDEPENDENT
 
     def __call__(self, step: Step) -> bool:
@@ -258,20 +259,20 @@ class _GapCheck:
         excess = step.facts["relative_excess"]
         if excess > RECHECK * self.checked_excess:
             return False
-        self.checked_excess, self.bounds = excess, {}
+        self.checked_excess = excess
         return self.bound_at(step).stated_gap <= self.tol
 
     def bound_at(self, point: Step | Run) -> GapBound:
-        """Return the bound at a step or at the end of a run, computed unless it was already."""
-        if id(point.coef) not in self.bounds:
-            dual = None if self.problem.loss.has_curvature else point.dual
+        """Return the bound at a step or at the end of a run, computed unless it was for the last one."""
+        key: list[Any] = [point.coef, None if self.problem.loss.has_curvature else point.dual]
+        if self.last is None or not all(map(np.array_equal, self.last[0], key)):
             coef = shift_intercept(point.coef, self.centre, -1.0)
             if isinstance(point, Run) and point.status is Status.SEPARATED:
                 bound = value_bound(self.problem, coef, slack=STATED_SLACK)
             else:
-                bound = self._bound(coef, dual)
-            self.bounds[id(point.coef)] = bound
-        return self.bounds[id(point.coef)]
+                bound = self._bound(coef, key[1])
+            self.last = deepcopy(key), bound
+        return self.last[1]
 
     def _bound(self, coef: Floats, dual: Floats | None) -> GapBound:
         """Return the bound over all columns or, if that is not within the tolerance, over those not dependent."""

@@ -148,6 +148,7 @@ def test_a_closed_standard_input_is_one_line(monkeypatch: pytest.MonkeyPatch) ->
         read_table("-")
 
 
+@pytest.mark.slow
 def test_a_header_longer_than_the_sample_is_read_whole(tmp_path: Path) -> None:
     names = [f"column_{k:0300d}" for k in range(1000)]
     rows = [",".join(str(row * k % 7) for k in range(1000)) for row in range(40)]

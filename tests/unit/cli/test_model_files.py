@@ -239,6 +239,7 @@ def test_a_model_file_is_verified_on_its_table_and_refused_on_another(shop: tupl
     assert "leave those options out" in refusal("verify", model, table, "--target", "bought")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [(), ("--strength", "0.1"), ("--model", "svm"), ("--model", "lms"), ("--no-intercept",)]
 )
@@ -327,6 +328,7 @@ LEARNED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", LEARNED, ids=" ".join)
 def test_the_coefficients_of_a_model_are_those_of_its_certificate(options: tuple[str, ...], tmp_path: Path) -> None:
     model = str(tmp_path / "model.json")

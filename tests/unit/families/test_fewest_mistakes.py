@@ -41,6 +41,7 @@ def fewest_by_trying(Z):
     return len(Z)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_the_fewest_mistakes_are_those_found_by_trying(data):

@@ -47,6 +47,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_saved_verified_evaluated_and_reported(kind: str, tmp_path: Path) -> None:
     make, rows = KINDS[kind]

@@ -172,6 +172,7 @@ def check_numbers(record, source):
     assert f"{trained.model.data['rows']:,} rows" in page.text["data"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_every_model_has_a_page(reports, name):
     """Whole, with nothing fetched or run, pictures with words, and the record's numbers."""
@@ -332,6 +333,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
 
 
+@pytest.mark.slow
 def test_large_tables_are_thinned_and_the_page_says_so(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60_000, 3))

@@ -269,6 +269,7 @@ print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
 
 
+@pytest.mark.slow
 def test_blocks_of_a_file_beyond_the_memory_limit_have_flat_memory(tmp_path: Path) -> None:
     query = "SELECT " + ", ".join(f"hash(range + {k}) / 1e19 AS x{k}" for k in range(12)) + " FROM range({})"
     peaks = []

@@ -73,6 +73,7 @@ def test_ids_keep_their_digits(tmp_path: Path) -> None:
         assert read_table(path).column("user_id").values.tolist()[1] == "9007199254740993"
 
 
+@pytest.mark.slow
 def test_a_late_one_in_a_text_file(tmp_path: Path) -> None:
     path = csv_of(tmp_path)
     with pytest.raises(DataError, match="column 'size' has 9007199254740993 in row 40000"):

@@ -28,6 +28,7 @@ def expected(numbers: np.ndarray) -> list[str | None]:
     return [None if word == "NA" else word for word in found]
 
 
+@pytest.mark.slow
 def test_columns_of_a_long_table_agree_row_by_row(path: Path) -> None:
     for _ in range(2):
         table = sx.read_table(str(path))
@@ -36,6 +37,7 @@ def test_columns_of_a_long_table_agree_row_by_row(path: Path) -> None:
         assert table.column("word").words().tolist() == expected(numbers)
 
 
+@pytest.mark.slow
 def test_blocks_and_chosen_rows_keep_the_order(path: Path) -> None:
     with open_table(str(path)) as source:
         blocks = list(source.blocks(150_000))

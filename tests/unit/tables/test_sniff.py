@@ -145,6 +145,7 @@ def test_line_ends_of_any_kind(tmp_path: Path, end: str) -> None:
     assert shown(table.column("b"))[1] == "z"
 
 
+@pytest.mark.slow
 def test_line_ends_of_two_kinds(tmp_path: Path) -> None:
     for text in ("a,b\r\n1,x\n2,y\r\n3,z\n", "a,b\n1,x\r\n2,y\n3,z\n"):
         assert shown(table_of(tmp_path, text).column("b")) == ["x", "y", "z"]
@@ -215,6 +216,7 @@ def test_the_encoding_is_found_by_evidence(tmp_path: Path, text: str, codec: str
     assert (table.notes == ()) if note is None else any(said.startswith(note) for said in table.notes)
 
 
+@pytest.mark.slow
 def test_a_late_letter_in_another_encoding(tmp_path: Path) -> None:
     text = "a,b\n" + "1,x\n" * 100_000 + "2,é\n"
     table = table_of(tmp_path, text.encode("latin-1"))

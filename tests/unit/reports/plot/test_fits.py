@@ -215,6 +215,7 @@ def test_a_display_holds_its_panels_figure_and_data(tmp_path):
     assert pyplot.get_fignums() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_a_picture_is_the_same_bytes_each_time(kind, start):
     display = sx.plot.losses()

@@ -60,6 +60,7 @@ def test_the_parts_of_one_against_the_rest_and_of_pairs_are_stopped_as_well() ->
         assert found.verdict == "undecided"
 
 
+@pytest.mark.slow
 def test_a_search_of_very_many_columns_stops_too() -> None:
     rng = np.random.default_rng(1)
     y = np.arange(300) % 100

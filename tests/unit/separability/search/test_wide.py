@@ -186,6 +186,7 @@ def test_overlap_of_all_classes_stays_undecided_where_columns_are_too_many(all_w
     assert "columns are too many to decide it" in certificate.reason
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 4), st.booleans())
 def test_the_wide_way_never_contradicts_the_other(seed, classes, intercept):
