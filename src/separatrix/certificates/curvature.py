@@ -44,7 +44,7 @@ import scipy.linalg
 from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Check
 from separatrix.certificates.data import Whole
-from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, enclose_loss, gamma, outward, value_rounding
+from separatrix.certificates.enclosures import OUTWARD, SPARE, TINY, UNIT, enclose_loss, gamma, outward, value_rounding
 from separatrix.certificates.rays import Relation, broken_relation
 from separatrix.codec import Items
 from separatrix.design.base import Block, Design, block_hessian
@@ -96,6 +96,7 @@ class GapBound:
     `scale` is a lower bound on the value that gaps are relative to, if it is larger than the objective. `radii` bound
     the distance of each coefficient from the unique minimiser; None if that is not proved to exist. `rounded` says
     whether rounding errors or nearly dependent columns make the gap large, so that a tighter enclosure may help.
+    `tol` is the relative gap asked for, which is stated where the bound is slightly within it.
     """
 
     objective: float
@@ -104,6 +105,7 @@ class GapBound:
     scale: float
     radii: Floats | None = None
     rounded: bool = True
+    tol: float = math.inf
 
     @property
     def primal(self) -> float:
@@ -128,7 +130,8 @@ class GapBound:
     @property
     def stated_gap(self) -> float:
         """The relative gap as fits state it."""
-        return outward(self.relative_gap)
+        stated = outward(self.relative_gap)
+        return min(stated, self.tol) if SPARE * self.relative_gap <= self.tol else stated
 
     def or_better(self, other: GapBound | None) -> GapBound:
         """Return the better of two bounds, with the smaller radius of each coefficient."""

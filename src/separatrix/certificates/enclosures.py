@@ -27,6 +27,7 @@ OUTWARD = 1.0 + 1e-9  # inflates a bound for the rounding of its own evaluation
 TINY = 1e-290
 NORMAL_EXPONENT = 700.0  # exp of minus this is far from underflow
 WIDENED = 1.25  # fits state their bounds so much wider, so that another machine proves them too
+SPARE = 1.001  # factor by which a bound must be within a tolerance that is stated in its place
 STATED_DIGITS = 3
 
 # No part of a proof: they choose words, or what a fit tries to prove.

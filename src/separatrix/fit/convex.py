@@ -271,7 +271,7 @@ class _GapCheck:
                 bound = value_bound(self.problem, coef, slack=STATED_SLACK)
             else:
                 bound = self._bound(coef, key[1])
-            self.last = deepcopy(key), bound
+            self.last = deepcopy(key), replace(bound, tol=self.tol)
         return self.last[1]
 
     def _bound(self, coef: Floats, dual: Floats | None) -> GapBound:
@@ -280,7 +280,7 @@ class _GapCheck:
         assert best is not None
         self.dependence = INDEPENDENT
         curved = self.problem.loss.has_curvature and not self.problem.penalty.strength
-        if best.stated_gap <= self.tol or not (curved and best.rounded) or self._collinearity == INDEPENDENT:
+        if self._enough(best) or not (curved and best.rounded) or self._collinearity == INDEPENDENT:
             return best
         asked: dict[str, Any] = {"enough": self._enough, "slack": STATED_SLACK, "brief": True}
         within = bound_within(self.problem, coef, None, self._collinearity, **asked)
@@ -289,7 +289,7 @@ class _GapCheck:
         return best
 
     def _enough(self, bound: GapBound) -> bool:
-        return bound.stated_gap <= self.tol
+        return replace(bound, tol=self.tol).stated_gap <= self.tol
 
     @cached_property
     def _collinearity(self) -> Dependence:
