@@ -20,7 +20,7 @@ from separatrix.arrays import Floats
 from separatrix.design.base import Block, Design, add_each, with_ones
 from separatrix.numerics import compensated_dots
 
-CAREFUL = 2**20  # entries of a design up to which residuals are computed in twice the working precision
+CAREFUL = 2**13  # entries of a design up to which residuals are computed in twice the working precision
 ENTRIES_HELD = 2**22  # most entries of a sparse block made dense at once: 32 megabytes
 STACKED = 4  # rows per column at which a stack is reduced to its triangle
 

@@ -1,7 +1,7 @@
 """Least squares as a fit: the coefficients, which of them are unique, and the quantities that inference needs.
 
-Few rows are factored in memory and refined to the last digit. Many rows are read in passes: the sums of their products
-if the columns are far from dependent, else the triangle of a QR factorisation. In both cases one more pass removes the
+Rows are read in passes: the sums of their products if the columns are far from dependent, else the triangle of a QR
+factorisation, for few rows one in memory that is refined to the last digit. In all cases one more pass removes the
 remaining error, so the result is at least as accurate as a QR factorisation's (`solvers.least_squares`).
 
 The certificate bounds the excess of the sum of squares over the least (`certificates.least_squares`): from the sums
@@ -40,9 +40,9 @@ from separatrix.fit.collinearity import exact_relations
 from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.numerics import column_norms
 from separatrix.problem import Problem, shift_intercept
-from separatrix.solvers.least_squares import Factor, cholesky, refined_fit, scaled_triangle
+from separatrix.solvers.least_squares import CONDITION, SMALL_CONDITION, Factor, cholesky, refined_fit, scaled_triangle
 
-SMALL = 2**18  # entries of a matrix that is factored in memory and refined
+SMALL = 2**18  # entries of a matrix that is factored in memory and refined, where sums of products lose digits
 FACTORED = 3000  # columns, up to which a matrix of them is factored
 CORRECTIONS = 4  # passes of iterative refinement, at most
 CONVERGED = 1e-6  # relative to the fit: a smaller correction is the last
@@ -112,7 +112,7 @@ def fit_least_squares(problem: Problem) -> LeastSquaresFit:
     design, (n, p) = problem.design, problem.design.shape
     if not can_solve_directly(design):
         raise NeedsError(f"{n:,} rows of {p:,} columns are too many to factor; use a penalty, or fewer columns")
-    solve = _in_memory if design.random_rows and (n * p <= SMALL or n < p) else _in_passes
+    solve = _in_memory if n < p else _in_passes
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         solved = solve(problem)
     variances = np.diag(solved.inverse)
@@ -198,9 +198,12 @@ def _in_passes(problem: Problem) -> _Solved:
     """Solve from sums over the rows, in centred columns if they lie far from 0."""
     centred, centre = problem.centred()  # if columns lie far from 0
     sums = moments(centred.design, centred.y, centred.weights)
+    small = problem.design.random_rows and problem.design.shape[0] * problem.design.shape[1] <= SMALL
+    factor = cholesky(sums, SMALL_CONDITION if small else CONDITION)
+    if factor is None and small:
+        return _in_memory(problem)
     if not np.isfinite(sums.gram).all():
         row_radius(problem.design)  # raises an error that names the entry that is not finite, or whose square is not
-    factor = cholesky(sums)
     columns = np.arange(centred.design.shape[1])
     if factor is not None:
         aliases = Aliases(columns, columns[:0], np.zeros((len(columns), 0)))

@@ -29,6 +29,8 @@ from separatrix.design.moments import Moments
 from separatrix.numerics import column_norms, compensated_dots, solve_triangle, two_product, two_sum
 
 EXACT_CONDITION = 150  # columns, up to which the condition number is computed from singular values
+SMALL_CONDITION = 100.0  # the same for few rows, whose factors in memory have an inverse accurate to twelve digits
+WELL_CONDITIONED = 4e3  # up to which the inverse of QR factors is accurate to twelve digits: κε
 POWER_ITERATIONS = 20
 CONDITION = 2e3  # up to which the Gram matrix has an inverse accurate to nine digits: κ²ε
 ROUNDS = 12
@@ -68,16 +70,16 @@ class Factor(NamedTuple):
         return _estimated_condition(np.asfortranarray(inner / lengths))
 
 
-def cholesky(moments: Moments) -> Factor | None:
-    """Return the Cholesky factor of the products; None if they are too ill-conditioned."""
+def cholesky(moments: Moments, most: float = CONDITION) -> Factor | None:
+    """Return the Cholesky factor of the products; None if the columns have a larger condition number than `most`."""
     lengths = np.sqrt(np.diag(moments.gram))
-    if not (lengths > 0.0).all():
+    if not ((lengths > 0.0) & (lengths < math.inf)).all():
         return None
     triangle, failed = scipy.linalg.lapack.dpotrf(moments.gram / np.outer(lengths, lengths), clean=1)
     if failed:
         return None
     factor = Factor(triangle, lengths)
-    return factor if factor.condition(virtual=False) <= CONDITION else None
+    return factor if factor.condition(virtual=False) <= most else None
 
 
 def scaled_triangle(triangle: Floats) -> Factor:
@@ -176,9 +178,9 @@ def _refine(system: _System, f: tuple[Floats, Floats], g: Floats) -> tuple[Float
 
 
 def _inverse(system: _System) -> Floats:
-    """Return (AᵗA)⁻¹ from the factors or, if there are few rows, refined column by column."""
+    """Return (AᵗA)⁻¹ from the factors or, if it loses digits and there are few rows, refined column by column."""
     n, p = system.rows.shape
-    if n * p * p > INVERSE_WORK:
+    if n * p * p > INVERSE_WORK or scaled_triangle(system.r).condition(virtual=False) <= WELL_CONDITIONED:
         root = solve_triangle(system.r, np.eye(p))
         return np.asarray(root @ root.T)
     zeros = np.zeros(n)
