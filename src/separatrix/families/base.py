@@ -28,7 +28,7 @@ from separatrix.fit.convex import SOLVERS, ConvexOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult, Status
 from separatrix.fit.run import Watch
-from separatrix.inference.fitted import Inference, SampleRows
+from separatrix.inference.fitted import Inference, RefusedInference, SampleRows
 from separatrix.inference.table import InferenceTable
 from separatrix.losses.base import Loss
 from separatrix.problem import Problem
@@ -254,6 +254,16 @@ class Fitted:
         """Return the pickled state: everything but the rows."""
         inference = None if self.inference is None else self.inference.without_rows()
         return {**self.__dict__, "inference": inference}
+
+
+def refused_inference(fitted: Fitted, design: Design, reason: str) -> RefusedInference:
+    """Return the inference of a fit without standard errors: its coefficients, and the reason."""
+    kind: Literal["linear", "logistic", "softmax"] = "linear"
+    if fitted.labels is not None:
+        kind = "logistic" if len(fitted.labels) == 2 else "softmax"
+    coefs = np.column_stack([fitted.intercept, fitted.coef]) if design.virtual else fitted.coef
+    outputs = [None] if len(coefs) == 1 else fitted.labels or ()
+    return RefusedInference(reason, kind, design.names, list(zip(outputs, coefs, strict=True)), float(design.shape[0]))
 
 
 def seeded(options: Any) -> Any:
