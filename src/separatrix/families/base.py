@@ -28,6 +28,7 @@ from separatrix.fit.convex import SOLVERS, ConvexOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult, Status
 from separatrix.fit.run import Watch
+from separatrix.inference.eligibility import Refusal
 from separatrix.inference.fitted import Inference, RefusedInference, SampleRows
 from separatrix.inference.table import InferenceTable
 from separatrix.losses.base import Loss
@@ -264,6 +265,13 @@ def refused_inference(fitted: Fitted, design: Design, reason: str) -> RefusedInf
     coefs = np.column_stack([fitted.intercept, fitted.coef]) if design.virtual else fitted.coef
     outputs = [None] if len(coefs) == 1 else fitted.labels or ()
     return RefusedInference(reason, kind, design.names, list(zip(outputs, coefs, strict=True)), float(design.shape[0]))
+
+
+def refuse_imputed(fitted: Fitted, rows: TrainingRows, imputed: Sequence[str]) -> None:
+    """Replace the inference of a fit, if it has tests, by the reason that cells of these columns were imputed."""
+    if imputed and fitted.inference is not None and not isinstance(fitted.inference, RefusedInference):
+        reason = Refusal.IMPUTED(names=list(imputed))
+        fitted.inference = refused_inference(fitted, rows.design(fitted.options.fit_intercept), reason)
 
 
 def seeded(options: Any) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Certificate, PartsCertificate
 from separatrix.certificates.optimality import OptimalityCertificate
-from separatrix.design.base import Block, Design, add_each
+from separatrix.design.base import Block, add_each
 from separatrix.design.build import divide_columns
 from separatrix.errors import OptionError, counted, require_count
 from separatrix.families.base import Fitted, TrainingRows, convex_options, refused_inference

@@ -81,14 +81,16 @@ def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(house
     page = words("fit", houses, "--target", "price", "--drop", "sold", "--cv", "4")
     assert "Linear regression, as the target is a number" in page
     assert "different numbers, so it is taken as a number" in page
-    assert "columns 2 used: 1 number, 1 category, as 5 features" in page
+    assert "columns 2 used: 1 number, 1 category, as 3 features" in page
     assert "missing 'size': 2 cells of 40 missing 'colour': 1 cell of 40 missing" in page
+    assert "3 left out" in page
+    assert "note 3 rows with a missing cell are left out" in page
     assert "left out 'sold': asked for" in page
     assert "The model is evaluated on all rows by 4-fold cross-validation." in page
     assert "R² 0.9" in page
     assert "estimate std. error t p 95 % CI lower upper" in page
     found = content("fit", houses, "--target", "price", "--drop", "sold", "--where", "size is not null")
-    assert found["data"]["rows"] == 38
+    assert found["data"]["rows"] == 37
     size = next(term for term in found["summary"]["terms"] if term["name"] == "size")
     assert size["estimate"] == pytest.approx(3.0, abs=0.02)
     assert size["lower"] < 3.0 < size["upper"]
@@ -96,7 +98,9 @@ def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(house
 
 def test_the_reference_level_is_chosen_or_asked_for(houses: str) -> None:
     options = ("fit", houses, "--target", "price", "--drop", "sold")
-    assert content(*options)["features"][2:] == ["colour=blue", "colour=green", "colour=(missing)"]
+    assert content(*options)["features"] == ["size", "colour=blue", "colour=green"]
+    imputed = content(*options, "--missing", "impute")
+    assert imputed["features"][2:] == ["colour=blue", "colour=green", "colour=(missing)"]
     asked = content(*options, "--reference", "colour=blue", "--missing", "drop")
     assert asked["features"] == ["size", "colour=green", "colour=red"]
     assert asked["data"]["rows"] == 37
@@ -216,7 +220,7 @@ def test_a_sparse_file_is_fitted_and_predicted(tmp_path: Path) -> None:
         ),
         (("--model", "linear"), "a regression needs numbers"),
         (("--model", "generative", "--no-intercept"), "--intercept is an option of logistic, linear, svm"),
-        (("--missing", "fill"), "--missing 'fill' is not one of 'impute', 'drop', 'error'"),
+        (("--missing", "fill"), "--missing 'fill' is not one of 'auto', 'impute', 'drop', 'error'"),
         (("--drop", "mean_radios"), "did you mean 'mean_radius'?"),
         (("--positive", "bening"), "did you mean 'benign'?"),
         (("--where", "no such thing"), "where"),
