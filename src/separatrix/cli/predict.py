@@ -97,11 +97,15 @@ def _shown(page: dict[str, Any]) -> str:
     from separatrix.rendering.sheet import Grid, Sheet
     from separatrix.rendering.text import render_text
 
-    rows, columns, lines = page["rows"], page["columns"], []
+    rows, columns = page["rows"], page["columns"]
     shown = min(ROWS_SHOWN, page["shown"])
-    names = [name for name in columns if name != "note"][:COLUMNS_SHOWN] + ["note"] * any(columns["note"][:shown])
+    results = [name for name in columns if name != "note"]
+    names, lines = (
+        results[:COLUMNS_SHOWN],
+        [f"row {k + 1}: {note}" for k, note in enumerate(columns["note"][:shown]) if note],
+    )
     cells = ((f"{row + 1}", *(_cell(columns[name][row]) for name in names)) for row in range(shown))
-    if rows > shown or len(columns) > COLUMNS_SHOWN:
+    if rows > shown or len(results) > COLUMNS_SHOWN:
         lines.append(f"{rows:,} rows of {len(columns)} columns in all; --out FILE writes them")
     grid = Grid(("row", *names), tuple(cells))
     return render_text(Sheet("Predictions", (grid,), lines=(*lines, *page["notes"])))

@@ -267,11 +267,11 @@ def refused_inference(fitted: Fitted, design: Design, reason: str) -> RefusedInf
     return RefusedInference(reason, kind, design.names, list(zip(outputs, coefs, strict=True)), float(design.shape[0]))
 
 
-def refuse_imputed(fitted: Fitted, rows: TrainingRows, imputed: Sequence[str]) -> None:
-    """Replace the inference of a fit, if it has tests, by the reason that cells of these columns were imputed."""
+def refuse_imputed(fitted: Fitted, X: Any, names: Sequence[str], imputed: Sequence[str]) -> None:
+    """Replace the inference of a fit to X, if it has tests, by the reason that cells of some columns were imputed."""
     if imputed and fitted.inference is not None and not isinstance(fitted.inference, RefusedInference):
-        reason = Refusal.IMPUTED(names=list(imputed))
-        fitted.inference = refused_inference(fitted, rows.design(fitted.options.fit_intercept), reason)
+        design = make_design(X, intercept=fitted.options.fit_intercept, names=list(names))
+        fitted.inference = refused_inference(fitted, design, Refusal.IMPUTED(names=list(imputed)))
 
 
 def seeded(options: Any) -> Any:

@@ -292,7 +292,7 @@ class TableFit:
             fitted = fit_family(rows, self.learner, watch)
             if encoding.missing == "impute":
                 imputed = [report.name for report in encoded.reports if report.empty or report.unfit]
-                refuse_imputed(fitted, rows, imputed)
+                refuse_imputed(fitted, rows.X, encoding.feature_names, imputed)
             data = describe_data(self.source, self.target.name, encoded.stored, rows.y, seed=self.options.seed)
             weights = {} if self.options.weights is None else {"weights": self.options.weights}
             model = build_model(fitted, encoding, self.target.name, {**data, **weights})

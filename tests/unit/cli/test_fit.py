@@ -98,9 +98,10 @@ def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(house
 
 def test_the_reference_level_is_chosen_or_asked_for(houses: str) -> None:
     options = ("fit", houses, "--target", "price", "--drop", "sold")
-    assert content(*options)["features"] == ["size", "colour=blue", "colour=green"]
+    assert content(*options)["features"] == ["size", "colour=blue", "colour=red"]
     imputed = content(*options, "--missing", "impute")
     assert imputed["features"][2:] == ["colour=blue", "colour=green", "colour=(missing)"]
+    assert all(term["standard_error"] is None for term in imputed["summary"]["terms"])
     asked = content(*options, "--reference", "colour=blue", "--missing", "drop")
     assert asked["features"] == ["size", "colour=green", "colour=red"]
     assert asked["data"]["rows"] == 37
@@ -301,7 +302,7 @@ def test_a_table_may_come_from_standard_input(houses: str) -> None:
         text=True,
         check=True,
     )
-    assert json.loads(ended.stdout)["data"]["rows"] == 40
+    assert json.loads(ended.stdout)["data"]["rows_in_table"] == 40
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -83,7 +83,8 @@ def test_without_a_file_the_first_rows_are_shown(shop: tuple[str, str]) -> None:
         "upper",
     ]
     assert [line.split()[0] for line in shown[3:13]] == [str(row) for row in range(1, 11)]
-    assert "60 rows of 7 columns in all; --out FILE writes them" in " ".join(shown)
+    assert "· row 4: age was missing and filled with 28.3571" in " ".join(shown)
+    assert "60 rows of 8 columns in all; --out FILE writes them" in " ".join(shown)
     told = json.loads(run("predict", model, table, "--json").stdout)
     assert (told["rows"], len(told["columns"]["score"])) == (60, 60)
     few = run("predict", model, table, "--where", "id <= 3").stdout
@@ -113,7 +114,7 @@ def test_filled_cells_and_new_levels_are_named_in_their_rows(shop: tuple[str, st
     later.write_text("age,region\n20,north\n,west\n30,east\n,east\n", encoding="utf-8")
     result = run("predict", model, str(later), "--out", str(out))
     assert "note 3 rows with a filled cell or a new level; column 'note' says which" in words(result)
-    rows = list(csv.DictReader(out.open(encoding="utf-8")))
+    rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
     known = [
         float(line.split(",")[1]) for line in Path(table).read_text(encoding="utf-8").split()[1:] if ",," not in line
     ]
