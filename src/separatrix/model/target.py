@@ -88,6 +88,7 @@ class ColumnOptions:
         """Raise an error for a column of another type than the options say, or with a cell that cannot be read so."""
         types = {each.name: each for each in source.schema} if self._declared else {}
         for name, kind in self._declared:
+            require_column(source.source, source.names, name)
             column = types[name]
             if column.kind != kind:
                 raise OptionError(

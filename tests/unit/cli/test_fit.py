@@ -333,3 +333,20 @@ def test_a_kernel_machine_goes_through_every_verb(tmp_path: Path) -> None:
 def test_a_precomputed_kernel_of_a_table_is_refused() -> None:
     told = refusal("fit", "demo:iris", "--model", "kernel_svm", "--kernel", "precomputed")
     assert told.startswith("--kernel 'precomputed' is a matrix of rows against rows, which a model of columns cannot")
+
+
+def test_the_type_of_a_column_may_be_said(tmp_path: Path) -> None:
+    path, model = tmp_path / "visits.csv", tmp_path / "model.json"
+    rows = (f"{k % 3 + 1},2020010{k % 3 + 1},{(k * 7) % 11}\n" for k in range(60))
+    path.write_text("clinic,day,cost\n" + "".join(rows), encoding="utf-8")
+    options = ("fit", str(path), "--target", "cost", "--drop", "day")
+    assert content(*options)["features"] == ["clinic"]
+    assert content(*options, "--category", "clinic", "--out", str(model))["features"] == ["clinic=2", "clinic=3"]
+    assert content(*options, "--category", "clinic", "--reference", "clinic=3")["features"] == ["clinic=1", "clinic=2"]
+    assert "'clinic' is asked for as a category and a number" in refusal(
+        *options, "--number", "clinic", "--reference", "clinic=1"
+    )
+    assert "column 'clinic' has '1', which is no date (60 such cells)" in refusal(*options, "--date", "clinic")
+    assert "has no column 'clinc'; did you mean 'clinic'?" in refusal(*options, "--category", "clinc")
+    assert run("verify", str(model), str(path)).exit_code == 0
+    assert "leave those options out" in refusal("verify", str(model), str(path), "--category", "clinic")
