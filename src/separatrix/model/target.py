@@ -196,7 +196,10 @@ def find_target(table: Table, target: str, task: Task | None = None) -> Target:
     if chosen == "regression":
         if column.kind not in {"number", "date"}:
             shown = column.levels[0] if column.levels else "text"
-            raise DataError(f"the target {target!r} holds {column.kind} ({shown!r}); a regression needs numbers")
+            raise DataError(
+                f"the target {target!r} holds {column.kind} ({shown!r}); a regression needs numbers: choose another, or"
+                f" have it read as such (--number {target})"
+            )
         return Target(target, "regression", real_targets(column.values, f"the target {target!r}"), None, reason)
     classes = _classes(table, column)
     if len(classes.values) < 2:

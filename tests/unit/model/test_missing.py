@@ -223,3 +223,20 @@ def test_a_level_that_shares_a_feature_has_no_interval_either() -> None:
     said = sx.train(frame, "y").predict(pd.DataFrame({"g": ["a", "z", "z"]}))
     assert np.isnan(said.intervals.lower).tolist() == [False, True, True]
     assert said.notes.tolist() == [None, *["g = 'z' was not seen in training"] * 2]
+
+
+@pytest.mark.slow
+def test_the_report_of_an_imputed_fit_shows_no_p_value(tmp_path) -> None:
+    from separatrix.model.train import TrainOptions, train_table
+    from separatrix.reports.report import write_report
+
+    table = from_frame(correlated()[["x", "z", "y"]])
+    pages = {}
+    for missing in ("impute", "auto"):
+        path = tmp_path / f"{missing}.html"
+        write_report(train_table(table, TrainOptions(target="y", missing=missing)), table, str(path), "fit")
+        pages[missing] = path.read_text(encoding="utf-8")
+    assert "assumptions of least squares are not checked: missing values were imputed" in pages["impute"]
+    assert "Breusch" not in pages["impute"]
+    assert "Breusch" in pages["auto"]
+    assert "rows with a missing cell are left out" in pages["auto"]
