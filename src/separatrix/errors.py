@@ -78,6 +78,10 @@ class ConvergenceWarning(SeparatrixWarning):
     """A fit stopped before it reached its tolerance; the message has the number reached."""
 
 
+class MissingValueWarning(SeparatrixWarning):
+    """Missing cells of rows to be predicted were filled."""
+
+
 class SeparationWarning(SeparatrixWarning):
     """The maximum likelihood estimate does not exist, or could not be proved to exist."""
 

@@ -65,7 +65,7 @@ def answers(engine: str, model: Model, table: Table) -> dict[str, list[Any]]:
 
 def sizes(model: Model, table: Table) -> np.ndarray[Any, Any]:
     """Return of each row how large the numbers are that its scores are made of, at least 1."""
-    X = np.abs(np.asarray(model.encoding.apply(table).X @ np.eye(model.coef.shape[1])))
+    X = np.abs(np.asarray(model.encoding.filling.apply(table).X @ np.eye(model.coef.shape[1])))
     return 1.0 + (X @ np.abs(model.coef).T + np.abs(model.intercept)).max(axis=1)
 
 
@@ -73,6 +73,7 @@ def equal(found: dict[str, list[Any]], model: Model, table: Table) -> None:
     """Compare columns by name with those of `predict`: numbers closely, labels where they are not on the boundary."""
     said, size = model.predict(table), sizes(model, table)
     wanted = said.columns()
+    del wanted["note"]
     distance = wanted.pop("distance", np.full(table.n_rows, np.inf))
     assert list(found) == list(wanted)
     for name, values in wanted.items():
@@ -130,16 +131,29 @@ def test_new_levels_and_gaps_count_as_predict_counts_them(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
-def test_rows_that_predict_leaves_out_are_null(engine: str) -> None:
+def test_cells_that_training_left_out_are_filled_alike(engine: str) -> None:
     table = mixed_table(7)
     model = made_model(table, "softmax", missing="drop")
-    said = model.predict(table)
+    assert model.encoding.missing == "drop"
+    assert 0 < model.predict(table).noted < table.n_rows
     found = answers(engine, model, table)
-    assert 0 < said.left_out < table.n_rows
-    assert [label is None for label in found["prediction"]] == [label is None for label in said.labels]
-    assert [p is None for p in found["probability_setosa"]] == [label is None for label in said.labels]
+    del found[ROW]
+    equal(found, model, table)
+    equal(by_python(model, table), model, table)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_rows_that_predict_refuses_are_null(engine: str) -> None:
+    table = mixed_table(7)
+    complete = mixed_table(7, gaps=False)
+    model = made_model(complete, "softmax", missing="error")
+    gone = np.logical_or.reduce([table.column(name).is_missing for name in model.encoding.input_names]).tolist()
+    found = answers(engine, model, table)
+    assert 0 < sum(gone) < table.n_rows
+    assert [label is None for label in found["prediction"]] == gone
+    assert [p is None for p in found["probability_setosa"]] == gone
     predict = python_function(model)
-    assert [predict(row)["prediction"] is None for row in rows_of(table)] == [label is None for label in said.labels]
+    assert [predict(row)["prediction"] is None for row in rows_of(table)] == gone
 
 
 @st.composite

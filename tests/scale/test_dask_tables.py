@@ -71,8 +71,9 @@ def errors_of(model):
         {"target": "income", "drop": ["note"], "missing": "drop"},
         {"target": "plan", "drop": ["note", "bought"], "strength": 0.01},
         {"target": "bought", "drop": ["note", "plan"], "model": "svm", "strength": 0.1},
+        {"target": "income", "drop": ["note", "since"], "number": "zip", "reference": {"plan": "1"}},
     ],
-    ids=["logistic", "words", "linear", "softmax", "svm"],
+    ids=["logistic", "words", "linear", "softmax", "svm", "types"],
 )
 def test_a_frame_in_partitions_gives_the_model_of_the_frame(frame, options) -> None:
     with warnings.catch_warnings():
@@ -84,6 +85,7 @@ def test_a_frame_in_partitions_gives_the_model_of_the_frame(frame, options) -> N
     np.testing.assert_allclose(spread.intercept, whole.intercept, rtol=1e-10, atol=1e-12)
     assert spread.data["sha256"] == whole.data["sha256"]
     assert spread.data["columns"] == whole.data["columns"]
+    assert (spread.encoding.missing, spread.encoding.notes) == (whole.encoding.missing, whole.encoding.notes)
     wanted = [error for error in errors_of(whole) if error is not None]
     np.testing.assert_allclose([error for error in errors_of(spread) if error is not None], wanted, rtol=1e-9)
 

@@ -42,6 +42,7 @@ def compare(  # every parameter is an option
     from separatrix.reports.compare import CompareOptions, compare_rows, comparison_dict, render_comparison
 
     options = CompareOptions(positive, holdout, intercept, seed)
+    flags["missing"] = flags["missing"] or "impute"  # no coefficient is tested
     request = rows_request(table, target, flags, Storage(memory=sys.maxsize))  # rows are split in memory
     with Progress(f"reading {table}") as progress, class_rows(request) as data:
         progress.stage("fitting")

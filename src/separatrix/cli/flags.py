@@ -45,8 +45,15 @@ COLUMN_FLAGS = {  # which columns of a table to use, and how
     "drop": _text("COLUMN", "A column to leave out; may be given often.", list[str]),
     "text": _text("COLUMN", "A column whose words to use; may be given often.", list[str]),
     "missing": _text(
-        "impute|drop|error", "Fill in what is missing and mark it (default), leave such rows out, or refuse them."
+        "auto|drop|impute|error",
+        "Leave out rows with a missing cell, fill the cells and mark them, or refuse them; auto (default) drops where"
+        " coefficients may be tested, if at least half of the rows remain, else imputes.",
     ),
+    "category": _text(
+        "COLUMN", "A column to read as a category, whatever it looks like; may be given often.", list[str]
+    ),
+    "number": _text("COLUMN", "A column to read as numbers; a cell that is none is an error.", list[str]),
+    "date": _text("COLUMN", "A column to read as dates; a cell that is none is an error.", list[str]),
     "reference": _text("COLUMN=LEVEL", "The level that others are compared with; may be given often.", list[str]),
 }
 ROW_FLAGS = {  # which rows of a table to use, and how to find them

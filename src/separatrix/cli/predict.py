@@ -36,7 +36,8 @@ def predict(  # every parameter is an option
 ) -> None:
     """Say what a model predicts for each row: label, probabilities, score, distance to the boundary, intervals.
 
-    The table may be of any length. Cells that are missing, new or of the wrong type are counted and told.
+    The table may be of any length. Missing cells are filled. Cells that are missing, new or of the wrong type are
+    counted, and named in the column `note` of their row; a row with a level that training did not have has no interval.
 
     Example: separatrix predict model.json new.csv --out predictions.csv --keep id
     """
@@ -54,7 +55,7 @@ def predict(  # every parameter is an option
             run = write_predictions(loaded, source, out, keep=columns, allow_absent=allow_absent)
             reports = [report.to_dict() for report in run.reports or () if report.sentences]
             labels = {str(label): count for label, count in sorted(run.labels.items(), key=lambda entry: -entry[1])}
-            facts = {"rows": run.rows, "left_out": run.left_out, "labels": labels, "out": out}
+            facts = {"rows": run.rows, "noted": run.noted, "labels": labels, "out": out}
             page = {**facts, "columns": reports, "notes": [*source.notes, *run.sentences]}
     if as_json:
         say(json.dumps(page, allow_nan=False))
@@ -70,8 +71,10 @@ def _written(page: dict[str, Any]) -> str:
     if page["labels"]:
         shown = [one_line(f"{label} in {count:,}") for label, count in list(page["labels"].items())[:ROWS_SHOWN]]
         lines.append(f"  predicted   {', '.join(shown)}{', …' if len(page['labels']) > ROWS_SHOWN else ''}")
-    if page["left_out"]:
-        lines.append(f"  left out    {counted(page['left_out'], 'row')} with a missing cell, without an answer")
+    if page["noted"]:
+        lines.append(
+            f"  note        {counted(page['noted'], 'row')} with a filled cell or a new level; column 'note' says which"
+        )
     lines += [f"  note        {note}" for note in page["notes"]]
     return "\n".join(lines) + "\n"
 
@@ -94,10 +97,15 @@ def _shown(page: dict[str, Any]) -> str:
     from separatrix.rendering.sheet import Grid, Sheet
     from separatrix.rendering.text import render_text
 
-    rows, columns, lines = page["rows"], page["columns"], []
-    names, shown = list(columns)[:COLUMNS_SHOWN], min(ROWS_SHOWN, page["shown"])
+    rows, columns = page["rows"], page["columns"]
+    shown = min(ROWS_SHOWN, page["shown"])
+    results = [name for name in columns if name != "note"]
+    names, lines = (
+        results[:COLUMNS_SHOWN],
+        [f"row {k + 1}: {note}" for k, note in enumerate(columns["note"][:shown]) if note],
+    )
     cells = ((f"{row + 1}", *(_cell(columns[name][row]) for name in names)) for row in range(shown))
-    if rows > shown or len(columns) > COLUMNS_SHOWN:
+    if rows > shown or len(results) > COLUMNS_SHOWN:
         lines.append(f"{rows:,} rows of {len(columns)} columns in all; --out FILE writes them")
     grid = Grid(("row", *names), tuple(cells))
     return render_text(Sheet("Predictions", (grid,), lines=(*lines, *page["notes"])))

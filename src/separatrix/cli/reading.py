@@ -59,9 +59,8 @@ def column_options(target: str | None, flags: Mapping[str, Any]) -> dict[str, An
         if not (name and equals):
             raise OptionError(f"--reference {pair!r} is not of the form COLUMN=LEVEL, as in --reference cut=Ideal")
         levels[name] = level
-    drop, text = tuple(flags["drop"] or ()), tuple(flags["text"] or ())
-    missing = flags["missing"] or "impute"
-    return {"target": target, "drop": drop, "text": text, "missing": missing, "reference": levels}
+    columns = {name: tuple(flags[name] or ()) for name in ("drop", "text", "category", "number", "date")}
+    return {"target": target, **columns, "missing": flags["missing"] or "auto", "reference": levels}
 
 
 def _opened(source: str, *, storage: Storage | None, **options: Any) -> TableSource:

@@ -84,7 +84,8 @@ def _verify_model(file: str, content: Any, request: RowsRequest) -> Checked:
     from separatrix.model.certified import verify_table
     from separatrix.model.file import load_model
 
-    if request.target or request.drop or request.text or request.reference or request.missing != "impute":
+    given = request.target, request.drop, request.text, request.kinds, request.missing != "auto"
+    if any(given):
         raise OptionError("a model says itself what its target and features are; leave those options out")
     model, certificates = load_model(file), read_certificates(file, content)
     with open_for(model, request.source, **request.rows, storage=request.storage) as source:

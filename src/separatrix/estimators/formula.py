@@ -3,7 +3,9 @@
 The right side is parsed by formulaic: numeric columns as they are, text and C(…) as dummies, interactions, splines and
 so on; the state learned from the rows (levels, means) is stored and reused for predictions. The constant is the model's
 intercept, and "0 +" omits it. A bare name on the left is used as it is, so that it may hold labels. A missing column, a
-missing value and an unseen level are refused. Cost: the design as a dense table of floats.
+missing target and an unseen level are refused. Rows with a missing cell are left out of the fit where coefficients may
+be tested. In rows to be predicted missing cells are filled, with the mean of a number and the most frequent value of
+any other column. Cost: the design as a dense table of floats.
 """
 
 from __future__ import annotations
@@ -12,14 +14,24 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 
-from separatrix.errors import DataError, NeedsError, OptionError, counted, did_you_mean
+from separatrix.design.encode.plan import LEAST_COMPLETE, Policy
+from separatrix.errors import (
+    DataError,
+    MissingValueWarning,
+    NeedsError,
+    OptionError,
+    counted,
+    did_you_mean,
+    require_choice,
+)
 from separatrix.estimators.linear import LinearRegression
+from separatrix.families.base import refuse_imputed
 from separatrix.inference.hypotheses import WaldTest
 from separatrix.inference.table import InferenceTable
 
@@ -34,11 +46,15 @@ class FormulaModel:
     formula, model : the formula as given, and the fitted estimator
     target_, feature_names_ : the left side, and the names of the columns, as "C(x2)[T.b]"
     terms_ : the columns of each term, by which `sx.diagnose` and `sx.anova` group dummies
+    missing_, left_out_ : whether rows with a missing cell were left out ("drop") or their cells filled ("impute"), and
+        how many rows were left out
+    fills_ : the value of a missing cell in rows to be predicted, by column
     certificate_ : the certificate of the model, about the columns that `matrix` returns
     """
 
-    def __init__(self, formula: str, model: Any, spec: Any, target: str) -> None:
+    def __init__(self, formula: str, model: Any, spec: Any, target: str, rows: _Rows) -> None:
         self.formula, self.model, self._spec, self.target_ = formula, model, spec, target
+        self.missing_, self.left_out_, self.fills_ = rows.missing, int(np.count_nonzero(~rows.used)), rows.fills
         self.terms_ = {
             str(term): tuple(spec.column_names[place] for place in places)
             for term, places in spec.term_indices.items()
@@ -48,10 +64,31 @@ class FormulaModel:
 
     def matrix(self, data: Any) -> Any:
         """Return the columns of new rows as a frame, for use with any method of `model`."""
-        frame = _frame(data)
-        _require_columns(frame, self._spec.required_variables)
+        frame = self._checked(data)
         _refuse_unseen(frame, self._spec)
-        return _without_constant(_materialise(self._spec, frame), self._spec)
+        return _without_constant(_materialise(self._spec, _filled(frame, self.fills_)), self._spec)
+
+    def notes(self, data: Any) -> NDArray[np.object_]:
+        """Return what is missing in each row and what it is filled with, (n,); None where nothing is."""
+        frame = self._checked(data)
+        gaps = {name: frame[name].isna().to_numpy() for name in self.fills_}
+        shown = {
+            name: f"{value:.6g}" if isinstance(value, float) else repr(value) for name, value in self.fills_.items()
+        }
+        texts = {name: f"{name} was missing and filled with {value}" for name, value in shown.items()}
+        rows = ("; ".join(texts[name] for name, gap in gaps.items() if gap[row]) for row in range(len(frame)))
+        return np.asarray([text or None for text in rows], dtype=object)
+
+    def used_rows(self, data: Any) -> NDArray[np.bool_]:
+        """Return the mask of the rows that the fit uses, (n,): all, or those without a missing cell."""
+        frame = self._checked(data)
+        gaps = frame[list(self.fills_)].isna().any(axis=1).to_numpy()
+        return np.asarray(~gaps) if self.missing_ == "drop" else np.ones(len(frame), dtype=np.bool_)
+
+    def _checked(self, data: Any) -> Any:
+        frame = _frame(data)
+        _require_columns(frame, self._spec.required_variables, complete=self.missing_ == "error")
+        return frame
 
     def target_values(self, data: Any) -> NDArray[Any]:
         """Return the left side of the formula for some rows, (n,)."""
@@ -60,7 +97,16 @@ class FormulaModel:
         return _target(left, frame)
 
     def predict(self, data: Any, **options: Any) -> Any:
-        """Return the model's predictions for new rows; `options` are passed to its `predict`."""
+        """Return the model's predictions for new rows; `options` are passed to its `predict`.
+
+        Missing cells are filled, with a warning; `notes` says which.
+        """
+        notes = self.notes(data)
+        filled = np.flatnonzero(notes != np.asarray(None))
+        if len(filled):
+            first = f"{notes[filled[0]]} in row {filled[0]}"
+            message = f"missing cells were filled in {counted(len(filled), 'row')}: {first}; notes(data) has all"
+            warnings.warn(message, MissingValueWarning, stacklevel=2)
         return self.model.predict(self.matrix(data), **options)
 
     def summary(self, *options: Any, **named: Any) -> Any:
@@ -88,7 +134,9 @@ class FormulaModel:
         return f"FormulaModel({self.formula!r}, {self.model!r})"
 
 
-def from_formula(formula: str, data: Any, model: Any = None, *, sample_weight: Any = None) -> FormulaModel:
+def from_formula(
+    formula: str, data: Any, model: Any = None, *, sample_weight: Any = None, missing: Policy = "auto"
+) -> FormulaModel:
     """Fit a model to a table by a formula.
 
     Parameters
@@ -97,6 +145,9 @@ def from_formula(formula: str, data: Any, model: Any = None, *, sample_weight: A
     data : a pandas or polars frame, or a mapping of names to columns
     model : an estimator, which is cloned; LinearRegression() if None
     sample_weight : (n,) weights of the rows
+    missing : "drop" leaves out rows with a missing cell, "impute" fills the cells, after which no coefficient is
+        tested, "error" rejects them; "auto" drops if coefficients may be tested and half of the rows are complete, else
+        it imputes
 
     Examples
     --------
@@ -112,22 +163,85 @@ def from_formula(formula: str, data: Any, model: Any = None, *, sample_weight: A
     """
     left, right = _sides(formula)
     frame = _frame(data)
-    _require_columns(frame, {*left.required_variables, *right.required_variables})
+    _require_columns(frame, left.required_variables)
+    _require_columns(frame, right.required_variables, complete=missing == "error")
+    given = LinearRegression() if model is None else model
+    rows = _rows(
+        frame, sorted(map(str, right.required_variables)), missing, bool(getattr(given, "may_be_tested", False))
+    )
+    frame = _filled(frame[rows.used].reset_index(drop=True), rows.fills)
     matrix = _materialise(right, frame)
     spec = matrix.model_spec
     target = _target(left, frame)
     names = {str(term) for term in spec.term_indices}
     if not names - {"1"}:
         raise OptionError(f"formula={formula!r} has no column beside the constant; name at least one after the ~")
-    fitted = clone(LinearRegression() if model is None else model)
+    fitted = clone(given)
     if "fit_intercept" in fitted.get_params():
         fitted.set_params(fit_intercept="1" in names)
     elif "1" not in names:
         raise OptionError(f"{fitted!r} always has a constant; leave '0 +' out of the formula")
     if is_regressor(fitted) and target.dtype.kind not in "biuf":
         raise DataError(f"the target {left} has {target[0]!r} in row 0, no number; give numbers or a classifier")
-    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-    return FormulaModel(formula, fitted.fit(_without_constant(matrix, spec), target, **weights), spec, str(left))
+    weights = {} if sample_weight is None else {"sample_weight": _used(sample_weight, rows.used)}
+    columns = _without_constant(matrix, spec)
+    fitted.fit(columns, target, **weights)
+    if rows.imputed:
+        refuse_imputed(fitted.fitted_, columns.to_numpy(), list(columns.columns), rows.imputed)
+    return FormulaModel(formula, fitted, spec, str(left), rows)
+
+
+class _Rows(NamedTuple):
+    """The mask of the rows of a fit, the policy for missing cells, their values by column, and the columns imputed."""
+
+    used: NDArray[np.bool_]
+    missing: Policy
+    fills: dict[str, Any]
+    imputed: tuple[str, ...]
+
+
+def _rows(frame: Any, names: Sequence[str], missing: Policy, tested: bool) -> _Rows:
+    """Return the rows of a frame that a policy uses, by some columns; `tested` if coefficients may have tests."""
+    require_choice("missing", missing, get_args(Policy))
+    gaps = {name: gap for name in names if (gap := frame[name].isna().to_numpy()).any()}
+    complete = ~np.logical_or.reduce([np.zeros(len(frame), dtype=np.bool_), *gaps.values()])
+    if missing == "auto":
+        missing = "drop" if tested and np.count_nonzero(complete) >= LEAST_COMPLETE * len(frame) else "impute"
+    if not complete.any() and missing == "drop":
+        worst = max(gaps, key=lambda name: int(gaps[name].sum()))
+        raise DataError(
+            f"every row has a missing cell ({worst!r} in {counted(int(gaps[worst].sum()), 'row')}); leave out columns,"
+            ' or use missing="impute"'
+        )
+    used = complete if missing == "drop" else np.ones(len(frame), dtype=np.bool_)
+    fills = {name: _fill(frame[name][used], name) for name in names}
+    return _Rows(used, missing, fills, tuple(gaps) if missing == "impute" else ())
+
+
+def _fill(column: Any, name: str) -> Any:
+    """Return the mean of a column of numbers, the most frequent value of any other."""
+    known = column.dropna()
+    if known.empty:
+        raise DataError(f"column {name!r} is missing in every row; leave it out of the formula")
+    if known.dtype.kind in "iuf":
+        return float(known.mean())
+    return known.mode().iloc[0]
+
+
+def _filled(frame: Any, fills: Mapping[str, Any]) -> Any:
+    """Return a frame with the missing cells of some columns filled."""
+    gaps = [name for name in fills if frame[name].isna().any()]
+    return frame.assign(**{name: _as_floats(frame[name]).fillna(fills[name]) for name in gaps})
+
+
+def _as_floats(column: Any) -> Any:
+    """Return whole numbers that may be missing as floats, any other column as it is."""
+    return column.astype(np.float64) if column.dtype.kind in "iu" else column
+
+
+def _used(weights: Any, rows: NDArray[np.bool_]) -> Any:
+    """Return the weights of some rows; those of all rows as they are."""
+    return weights if rows.all() else np.asarray(weights)[rows]
 
 
 def _formulaic() -> Any:
@@ -160,7 +274,7 @@ def _frame(data: Any) -> Any:
     if isinstance(data, pd.DataFrame):
         return data.reset_index(drop=True)
     if hasattr(data, "get_columns"):
-        return pd.DataFrame({column.name: column.to_numpy() for column in data.get_columns()})
+        return pd.DataFrame({column.name: _cells(column) for column in data.get_columns()})
     if not isinstance(data, Mapping):
         raise DataError(f"data is a {type(data).__name__}; give a pandas or polars frame, or a mapping of columns")
     lengths = {name: len(column) for name, column in data.items()}
@@ -169,13 +283,23 @@ def _frame(data: Any) -> Any:
     return pd.DataFrame(dict(data))
 
 
-def _require_columns(frame: Any, names: Any) -> None:
-    """Raise a DataError for a missing column or a missing value."""
+def _cells(column: Any) -> Any:
+    """Return a polars column as an array; one with declared levels as a category of pandas."""
+    import pandas as pd  # noqa: PLC0415  # formulaic brings it
+
+    levels = getattr(column.dtype, "categories", None)
+    if levels is None or type(column.dtype).__name__ != "Enum":
+        return column.to_numpy()
+    return pd.Categorical(column.to_list(), categories=list(levels)).remove_unused_categories()
+
+
+def _require_columns(frame: Any, names: Any, *, complete: bool = True) -> None:
+    """Raise a DataError for a missing column or, if it is to be complete, a missing value."""
     for name in sorted(map(str, names)):
         if name not in frame.columns:
             raise DataError(f"data has no column {name!r}{did_you_mean(name, map(str, frame.columns))}")
         missing = np.flatnonzero(frame[name].isna().to_numpy())
-        if missing.size:
+        if missing.size and complete:
             what = f"column {name!r} has {counted(missing.size, 'missing value')}"
             raise DataError(f"{what}, first in row {missing[0]}; drop such rows, or fill in a value")
 
@@ -188,7 +312,7 @@ def _refuse_unseen(frame: Any, spec: Any) -> None:
         if known is None or name is None or name[1] not in frame.columns:
             continue
         column = frame[name[1]]
-        unseen = np.flatnonzero(~column.isin(list(known)).to_numpy())
+        unseen = np.flatnonzero((column.notna() & ~column.isin(list(known))).to_numpy())
         if unseen.size:
             (value,) = column.iloc[unseen[:1]].tolist()
             levels = ", ".join(map(repr, list(known)[:LEVELS_SHOWN])) + (", …" if len(known) > LEVELS_SHOWN else "")

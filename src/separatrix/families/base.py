@@ -28,7 +28,8 @@ from separatrix.fit.convex import SOLVERS, ConvexOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult, Status
 from separatrix.fit.run import Watch
-from separatrix.inference.fitted import Inference, SampleRows
+from separatrix.inference.eligibility import Refusal
+from separatrix.inference.fitted import Inference, RefusedInference, SampleRows
 from separatrix.inference.table import InferenceTable
 from separatrix.losses.base import Loss
 from separatrix.problem import Problem
@@ -254,6 +255,23 @@ class Fitted:
         """Return the pickled state: everything but the rows."""
         inference = None if self.inference is None else self.inference.without_rows()
         return {**self.__dict__, "inference": inference}
+
+
+def refused_inference(fitted: Fitted, design: Design, reason: str) -> RefusedInference:
+    """Return the inference of a fit without standard errors: its coefficients, and the reason."""
+    kind: Literal["linear", "logistic", "softmax"] = "linear"
+    if fitted.labels is not None:
+        kind = "logistic" if len(fitted.labels) == 2 else "softmax"
+    coefs = np.column_stack([fitted.intercept, fitted.coef]) if design.virtual else fitted.coef
+    outputs = [None] if len(coefs) == 1 else fitted.labels or ()
+    return RefusedInference(reason, kind, design.names, list(zip(outputs, coefs, strict=True)), float(design.shape[0]))
+
+
+def refuse_imputed(fitted: Fitted, X: Any, names: Sequence[str], imputed: Sequence[str]) -> None:
+    """Replace the inference of a fit to X, if it has tests, by the reason that cells of some columns were imputed."""
+    if imputed and fitted.inference is not None and not isinstance(fitted.inference, RefusedInference):
+        design = make_design(X, intercept=fitted.options.fit_intercept, names=list(names))
+        fitted.inference = refused_inference(fitted, design, Refusal.IMPUTED(names=list(imputed)))
 
 
 def seeded(options: Any) -> Any:

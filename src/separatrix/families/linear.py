@@ -13,9 +13,9 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.errors import counted
-from separatrix.families.base import Fitted, TrainingRows, convex_options
+from separatrix.families.base import Fitted, TrainingRows, convex_options, refused_inference
 from separatrix.families.options import LinearOptions
-from separatrix.families.penalised import penalise, refused_inference, scale_rows
+from separatrix.families.penalised import penalise, scale_rows
 from separatrix.fit.convex import fit_convex, linear_result
 from separatrix.fit.least_squares import can_solve_directly, fit_least_squares, least_squares_result
 from separatrix.fit.run import Watch

@@ -77,6 +77,11 @@ class Options:
         options.check()
         return options
 
+    @property
+    def may_be_tested(self) -> bool:
+        """Whether the coefficients of the fit may have tests."""
+        return False
+
     def check(self) -> None:
         """Raise an OptionError for options that contradict each other."""
 
@@ -228,6 +233,10 @@ class ElasticNetOptions(PenalisedOptions):
     random_state: Any = option(
         None, "seed of folds and random orders; None for the same folds, but other orders, each time", flag=None
     )
+
+    @property
+    def may_be_tested(self) -> bool:
+        return self.may_be_unpenalised
 
     def check(self) -> None:
         stochastic = ("schedule", "order", "keep")

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Certificate, PartsCertificate
 from separatrix.certificates.optimality import OptimalityCertificate
-from separatrix.design.base import Block, Design, add_each
+from separatrix.design.base import Block, add_each
 from separatrix.design.build import divide_columns
 from separatrix.errors import OptionError, counted, require_count
-from separatrix.families.base import Fitted, TrainingRows, convex_options
+from separatrix.families.base import Fitted, TrainingRows, convex_options, refused_inference
 from separatrix.families.options import ElasticNetOptions, SVMOptions
 from separatrix.fit.result import FitResult
 from separatrix.inference.eligibility import Refusal
@@ -190,13 +190,3 @@ def _strata(problems: Sequence[Problem]) -> Indices:
     if len(problems) == 1:
         return (problems[0].y > 0.0).astype(np.intp)
     return np.asarray(np.argmax([problem.y for problem in problems], axis=0))
-
-
-def refused_inference(fitted: Fitted, design: Design, reason: str) -> RefusedInference:
-    """Return the inference of a fit without standard errors: its coefficients, and the reason."""
-    kind: Literal["linear", "logistic", "softmax"] = "linear"
-    if fitted.labels is not None:
-        kind = "logistic" if len(fitted.labels) == 2 else "softmax"
-    coefs = np.column_stack([fitted.intercept, fitted.coef]) if design.virtual else fitted.coef
-    outputs = [None] if len(coefs) == 1 else fitted.labels or ()
-    return RefusedInference(reason, kind, design.names, list(zip(outputs, coefs, strict=True)), float(design.shape[0]))

@@ -69,6 +69,10 @@ class Refusal(StrEnum):
     )
     CROSS_VALIDATED = "the strength ({strength:g}) was chosen by cross-validation on these rows; fit with strength=0"
     NOT_FREQUENCIES = "the rows count by {kind}, which are not frequencies, as standard errors need; use {remedy}"
+    IMPUTED = (
+        'missing values were imputed ({names}), and tests would take them as observed; use missing="drop", or leave out'
+        " columns"
+    )
     # robust covariances
     TOO_FEW_GROUPS = "the covariance of {groups:#group} cannot test {count:#coefficient} at once; test fewer"
     SINGULAR = "this covariance is singular, so {count:#coefficient} cannot be tested at once; test fewer"

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from separatrix.arrays import Bools, Floats
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.codec import Range, Shape
 from separatrix.design.base import Block, Design
 from separatrix.errors import DataError, require_choice
@@ -134,6 +134,17 @@ class Intervals(NamedTuple):
     level: float
     new_lower: Floats | None = None
     new_upper: Floats | None = None
+
+    def without(self, rows: Indices) -> Intervals:
+        """Return the intervals with NaN in some rows."""
+
+        def blank(ends: Floats) -> Floats:
+            ends = ends.copy()
+            ends[rows] = np.nan
+            return ends
+
+        new = [None if ends is None else blank(ends) for ends in (self.new_lower, self.new_upper)]
+        return Intervals(blank(self.lower), blank(self.upper), self.level, *new)
 
 
 def covariance_intervals(covariance: Covariance, X: Any, scores: Floats, level: float, *, link: str) -> Intervals:

@@ -88,7 +88,7 @@ def with_rows(model: Any, X: Any, y: Any = None) -> Iterator[tuple[Model, TableS
     """Open rows for a model of any kind: a table, frame or path; data of a formula; or X and y of an estimator."""
     own = as_model(model)
     if table_model(model) is None:
-        yield own, array_table(*arrays_of(model, X, y), own.target, own.encoding.feature_names)
+        yield own, array_table(*arrays_of(model, X, y, fitted=True), own.target, own.encoding.feature_names)
     else:
         with open_for(own, X, y) as source:
             yield own, source
@@ -109,10 +109,15 @@ def rows_of(model: Model, source: TableSource, missing: str = "impute", weighted
     return labelled_rows(source, model.target, missing=missing, task=model.task, weights=name)
 
 
-def arrays_of(model: Any, X: Any, y: Any = None) -> tuple[Any, Any]:
-    """Return the matrix and the target for an estimator: those given, or those that a formula makes of data."""
+def arrays_of(model: Any, X: Any, y: Any = None, *, fitted: bool = False) -> tuple[Any, Any]:
+    """Return the matrix and the target for an estimator: those given, or those that a formula makes of data.
+
+    `fitted`: without the rows that a formula leaves out of the fit, as a cell of theirs is missing.
+    """
     if is_formula(model):
-        return model.matrix(X), model.target_values(X) if y is None else y
+        matrix, target = model.matrix(X), model.target_values(X) if y is None else np.asarray(y)
+        used = model.used_rows(X) if fitted else slice(None)
+        return matrix[used], target[used]
     if y is None:
         raise OptionError(f"{type(model).__name__} was fitted to X and y; give y too")
     return X, y

@@ -29,7 +29,7 @@ from separatrix.design.build import RowSource, as_array
 from separatrix.design.kernel_matrix import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel
 from separatrix.errors import OptionError, counted
-from separatrix.model.adopt import arrays_of, as_model, open_for, rows_of, table_model
+from separatrix.model.adopt import arrays_of, as_model, is_formula, open_for, rows_of, table_model
 from separatrix.model.predictions import KernelExpansion
 from separatrix.model.record import Model, data_digest
 from separatrix.model.storage import Storage
@@ -130,7 +130,9 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Chec
     """
     own = as_model(model)
     if table_model(model) is None:
-        rows = CertifiedRows(*arrays_of(model, X, y), sample_weight)
+        if sample_weight is not None and is_formula(model):
+            sample_weight = np.asarray(sample_weight)[model.used_rows(X)]
+        rows = CertifiedRows(*arrays_of(model, X, y, fitted=True), sample_weight)
         assert own.fitted is not None  # of an estimator
         result = own.fitted.result
         claims = [claim for claim in (result.certificate, result.overlap) if claim is not None]

@@ -40,7 +40,7 @@ from separatrix.inference.prediction import Intervals
 from separatrix.numerics import log_sum_exp, logit, sigmoid, softmax, softplus
 
 if TYPE_CHECKING:
-    from separatrix.design.encode.base import ColumnReport
+    from separatrix.design.encode.base import ColumnReport, Mark
 
 Label = str | int | float | bool
 NAMES = ("linear", "polynomial", "rbf", "sigmoid")
@@ -210,8 +210,9 @@ class Predictions:
     """Scores (n,) or (n, K) of `classes` (None for numbers), and what follows from them by the model's rule.
 
     `intervals` are those of the second class's probability, of the score or of the number, if a covariance is known.
-    `kept` is the mask of the rows with a prediction; rows left out for a missing cell have the label None and NaN
-    elsewhere. Only the scores are stored: the rest is computed on access.
+    `kept` is the mask of the rows with a prediction; training rows left out for a missing cell have the label None and
+    NaN elsewhere. `marks` say which rows have cells that were filled, or levels that training did not have: these have
+    no interval. Only the scores are stored: the rest is computed on access.
     """
 
     classes: tuple[Label, ...] | None
@@ -221,6 +222,7 @@ class Predictions:
     intervals: Intervals | None
     reports: tuple[ColumnReport, ...]
     kept: Bools
+    marks: tuple[Mark, ...] = ()
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -229,6 +231,19 @@ class Predictions:
     def left_out(self) -> int:
         """The number of rows without a prediction."""
         return int(np.count_nonzero(~self.kept))
+
+    @property
+    def notes(self) -> NDArray[np.object_]:
+        """What was filled, or not seen in training, in each row, (n,); None where nothing was."""
+        notes = np.full(len(self), None, dtype=object)
+        for mark in self.marks:
+            notes[mark.rows] = [mark.note if note is None else f"{note}; {mark.note}" for note in notes[mark.rows]]
+        return notes
+
+    @property
+    def noted(self) -> int:
+        """The number of rows with a note."""
+        return len(np.unique(np.concatenate([mark.rows for mark in self.marks]))) if self.marks else 0
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -262,8 +277,8 @@ class Predictions:
         return self.scores.reshape(len(self.scores), -1)
 
     def take(self, rows: Indices) -> Predictions:
-        """Return the predictions of some rows, by index, without intervals."""
-        return replace(self, scores=self.scores[rows], intervals=None, kept=self.kept[rows])
+        """Return the predictions of some rows, by index, without intervals and notes."""
+        return replace(self, scores=self.scores[rows], intervals=None, kept=self.kept[rows], marks=())
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -283,16 +298,16 @@ class Predictions:
             result |= {"lower": self.intervals.lower, "upper": self.intervals.upper}
             if self.intervals.new_lower is not None and self.intervals.new_upper is not None:
                 result |= {"new_lower": self.intervals.new_lower, "new_upper": self.intervals.new_upper}
-        return result
+        return {**result, "note": self.notes}
 
     def _by_class(self, prefix: str, values: Floats) -> dict[str, NDArray[Any]]:
         return {f"{prefix}_{label}": values[:, place] for place, label in enumerate(self.classes or ())}
 
 
 def join_predictions(parts: Sequence[Predictions], order: Indices | None = None) -> Predictions:
-    """Return the predictions of several parts as one, in the given order of rows, without intervals."""
+    """Return the predictions of several parts as one, in the given order of rows, without intervals and notes."""
     scores, kept = (np.concatenate(each) for each in zip(*((part.scores, part.kept) for part in parts), strict=True))
-    joined = replace(parts[0], scores=scores, intervals=None, kept=kept)
+    joined = replace(parts[0], scores=scores, intervals=None, kept=kept, marks=())
     return joined if order is None else joined.take(order)
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
@@ -130,14 +131,15 @@ class Model:
         """Return the predictions for the rows of a table, a pandas, polars or Arrow frame, or a path.
 
         A column with a nonzero coefficient that the table does not have raises a DataError, unless `allow_absent`: then
-        it counts as missing in every row. Missing, new and mistyped cells are counted in `reports`.
+        it counts as missing in every row. Missing cells are filled. Missing, new and mistyped cells are counted in
+        `reports`, and named for each row in `notes`; a row with a new level has no interval.
         """
         if not isinstance(table, Table):
             read: Any = read_table if isinstance(table, str | Path) else from_frame
             table = read(table, kinds=self.kinds, levels=self.levels, formats=self.formats)
         if not allow_absent:
             self._refuse_absent(table)
-        return self.predict_encoded(self.encoding.apply(table), intervals=intervals, level=level)
+        return self.predict_encoded(self.encoding.filling.apply(table), intervals=intervals, level=level)
 
     def predict_encoded(self, encoded: Encoded, *, intervals: bool = True, level: float = LEVEL) -> Predictions:
         """Return the predictions for encoded rows."""
@@ -154,11 +156,19 @@ class Model:
         if not kept.all():
             flat = _spread(flat, kept)
             bounds = None if bounds is None else Intervals(*(_spread(bound, kept) for bound in bounds))
-        return Predictions(self.classes, flat, self.rule, self.coef, bounds, encoded.reports, kept)
+        marks = tuple(mark for mark in encoded.marks if mark.column in self._weighted)
+        if bounds is not None and (unseen := [mark.rows for mark in marks if mark.unseen]):
+            bounds = bounds.without(np.concatenate(unseen))
+        return Predictions(self.classes, flat, self.rule, self.coef, bounds, encoded.reports, kept, marks)
+
+    @cached_property
+    def _weighted(self) -> frozenset[str]:
+        """The columns that contribute to a score."""
+        parts = zip(self.encoding.columns, self.encoding.places, strict=True)
+        return frozenset(column.name for column, place in parts if self.kernel is not None or self.coef[:, place].any())
 
     def _refuse_absent(self, table: Table) -> None:
-        parts = zip(self.encoding.columns, self.encoding.places, strict=True)
-        used = [column.name for column, place in parts if self.kernel is not None or self.coef[:, place].any()]
+        used = (name for name in self.encoding.input_names if name in self._weighted)
         absent = [name for name in used if name not in set(table.names)]
         if absent:
             names = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
@@ -229,10 +239,10 @@ def _spread(values: Any, kept: Bools) -> Any:
 
 @dataclass
 class PredictionRun:
-    """Counts of a run: rows, rows without a prediction, rows per label, and irregular cells by column."""
+    """Counts of a run: rows, rows with a note, rows per label, and irregular cells by column."""
 
     rows: int = 0
-    left_out: int = 0
+    noted: int = 0
     labels: Counter[Label] = field(default_factory=Counter)
     reports: tuple[ColumnReport, ...] | None = None
 
@@ -260,7 +270,7 @@ def write_predictions(
     def columns(block: Table) -> dict[str, NDArray[Any]]:
         predictions = model.predict(block, allow_absent=allow_absent)
         run.rows += len(predictions)
-        run.left_out += predictions.left_out
+        run.noted += predictions.noted
         run.labels.update(predictions.label_counts())
         run.reports = add_reports(run.reports, predictions.reports)
         results = predictions.columns()
@@ -274,6 +284,7 @@ def write_predictions(
     types |= {name: str if first[name].dtype == object else float for name in keep}
     labels = {type(label) for label in model.classes or (0.0,)}
     types["prediction"] = labels.pop() if len(labels) == 1 else str
+    types["note"] = str
     write_columns(path, chain([first], blocks), types)
     return run
 

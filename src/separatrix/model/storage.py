@@ -22,7 +22,7 @@ from separatrix.design.encode.encoding import Encoding, encode_source
 from separatrix.design.memory import default_cap
 from separatrix.design.storage import DiskRows, as_storage
 from separatrix.errors import DataError, OptionError, require_choice
-from separatrix.tables.table import TableSource
+from separatrix.tables.table import ColumnKind, TableSource
 
 if TYPE_CHECKING:
     from separatrix.design.dask.rows import DaskTable
@@ -132,12 +132,15 @@ class Storage:
             yield EncodedRows(X, stored, encoded.kept, encoded.reports)
 
 
-def dask_table(frame: Any) -> DaskTable | Any:
-    """Return a Dask dataframe as a table on the cluster of the current client; without a client, as a frame here."""
+def dask_table(frame: Any, kinds: Mapping[str, ColumnKind]) -> DaskTable | Any:
+    """Return a Dask dataframe as a table on the cluster of the current client; without a client, as a frame here.
+
+    `kinds` are those of some columns of the table.
+    """
     from separatrix.design.dask.cluster import current_client  # noqa: PLC0415  # Dask is an extra
     from separatrix.design.dask.rows import DaskTable  # noqa: PLC0415
 
     if not hasattr(frame, "columns"):
         raise DataError(f"a Dask {type(frame).__name__} is no table; give a Dask dataframe, whose columns have names")
     client = current_client()
-    return frame.compute() if client is None else DaskTable(frame, client)
+    return frame.compute() if client is None else DaskTable(frame, client, kinds)

@@ -52,27 +52,60 @@ class ColumnOptions:
     """The target, the columns to leave out, those whose words to use, and how and where the rows are encoded.
 
     `weights` names the column of sample weights, which is no feature. `reference` has the level that others are
-    compared with, by column; such a column is read as a category.
+    compared with, by column; such a column is read as a category, as are those in `category`; `number` and `date` are
+    read as these. `missing` is the policy for missing cells; "auto"
+    leaves out their rows where coefficients may be tested, if at least half of the rows remain, else fills them.
     """
 
     target: str | None = None
     weights: str | None = None
     drop: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
-    missing: str = "impute"
+    missing: str = "auto"
     reference: Mapping[str, str] = field(default_factory=dict)
+    category: tuple[str, ...] = ()
+    number: tuple[str, ...] = ()
+    date: tuple[str, ...] = ()
     storage: Storage = field(default_factory=Storage)
 
     @property
     def kinds(self) -> dict[str, ColumnKind]:
         """The kinds of columns that the options imply, to be passed to `tables.open_table`."""
-        return dict.fromkeys(self.reference, "category")
+        kinds: dict[str, ColumnKind] = dict.fromkeys(self.reference, "category")
+        for name, kind in (*kinds.items(), *self._declared):
+            if kinds.setdefault(name, kind) != kind:
+                both = f"a {kinds[name]} and a {kind}"
+                raise OptionError(f"{name!r} is asked for as {both}; a column has one type, and only a category levels")
+        return kinds
+
+    @property
+    def _declared(self) -> list[tuple[str, ColumnKind]]:
+        """The columns whose type overrules the inferred one."""
+        own: dict[ColumnKind, tuple[str, ...]] = {"category": self.category, "number": self.number, "date": self.date}
+        return [(name, kind) for kind, names in own.items() for name in names]
+
+    def require_kinds(self, source: TableSource) -> None:
+        """Raise an error for a column of another type than the options say, or with a cell that cannot be read so."""
+        types = {each.name: each for each in source.schema} if self._declared else {}
+        for name, kind in self._declared:
+            require_column(source.source, source.names, name)
+            column = types[name]
+            if column.kind != kind:
+                raise OptionError(
+                    f"column {name!r} of this table is of type {column.kind} already; give the file or the frame, to be"
+                    f" read with {name!r} as {kind}"
+                )
+            if column.invalid:
+                raise DataError(
+                    f"column {name!r} has {column.first_invalid!r}, which is no {kind}"
+                    f" ({counted(column.invalid, 'such cell')}); mend the table, or read the column as another type"
+                )
 
     def expect(self, source: str, names: tuple[str, ...]) -> None:
         """Raise a DataError for a table whose column names lack one that the options name; demos know their target."""
         if self.target is not None or not source.startswith(DEMO_PREFIX):
             _require_target(source, names, self.target)
-        for name in (*self._unused, *self.text, *self.reference):
+        for name in (*self._unused, *self.text, *self.kinds):
             require_column(source, names, name)
 
     @property
@@ -86,9 +119,10 @@ class ColumnOptions:
             raise OptionError(f"--drop {name!r} would drop the target; drop another column, or choose another --target")
         return name
 
-    def encoding(self, source: TableSource, target: str) -> Encoding:
-        """Return how the columns of a table are encoded."""
-        drop, missing, text, reference = self._unused, self.missing, self.text, self.reference
+    def encoding(self, source: TableSource, target: str, *, tested: bool) -> Encoding:
+        """Return how the columns of a table are encoded; `tested` if the coefficients may have tests."""
+        missing = "impute" if self.missing == "auto" and not tested else self.missing
+        drop, text, reference = self._unused, self.text, self.reference
         return plan_encoding(source, target, drop=drop, missing=missing, text=text, reference=reference)
 
 
@@ -162,7 +196,10 @@ def find_target(table: Table, target: str, task: Task | None = None) -> Target:
     if chosen == "regression":
         if column.kind not in {"number", "date"}:
             shown = column.levels[0] if column.levels else "text"
-            raise DataError(f"the target {target!r} holds {column.kind} ({shown!r}); a regression needs numbers")
+            raise DataError(
+                f"the target {target!r} holds {column.kind} ({shown!r}); a regression needs numbers: choose another, or"
+                f" have it read as such (--number {target})"
+            )
         return Target(target, "regression", real_targets(column.values, f"the target {target!r}"), None, reason)
     classes = _classes(table, column)
     if len(classes.values) < 2:
@@ -265,8 +302,9 @@ class ClassRows(NamedTuple):
 def encoded_classes(source: TableSource, request: RowsRequest) -> Iterator[ClassRows]:
     """Encode the rows of an opened table, its target as classes."""
     name = request.target_of(source)
+    request.require_kinds(source)
     known, target, lost = labelled_rows(source, name, missing=request.missing, task="classification")
-    encoding = request.encoding(known, name)
+    encoding = request.encoding(known, name, tested=True)
     with request.storage.opened({}) as storage, storage.hold(encoding, known) as encoded:
         rows = training_rows(encoding, encoded, target)
         yield ClassRows(target, encoding, rows, (*source.notes, *lost), known, encoded.kept)
@@ -277,7 +315,7 @@ def split_rows(data: ClassRows, request: RowsRequest, folds: int, seed: int) -> 
     table, target = data.table, data.target
     assert target.classes is not None  # it was read as classes
     holdout = assign_folds(table.n_rows, folds, seed, target.classes.codes) == 0
-    encoding = request.encoding(table.select(~holdout), target.name)
+    encoding = request.encoding(table.select(~holdout), target.name, tested=True)
 
     def part(rows: Bools) -> TrainingRows:
         return training_rows(encoding, encoding.apply(table.select(rows).read()), target.select(rows))

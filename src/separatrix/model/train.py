@@ -16,10 +16,10 @@ from typing import Any, Literal
 import numpy as np
 
 from separatrix.design.build import is_dask
-from separatrix.design.encode.encoding import Encoded
+from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.design.memory import parse_memory
 from separatrix.errors import OptionError, counted, require_choice, require_number
-from separatrix.families.base import Fitted, checked_weights, fit_family, order_classes, seeded
+from separatrix.families.base import Fitted, checked_weights, fit_family, order_classes, refuse_imputed, seeded
 from separatrix.families.options import FAMILIES, Options, foreign_option, table_options
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import Status
@@ -113,8 +113,11 @@ def train(  # noqa: PLR0913  # the public options, each by its name
     model: Any = "auto",
     drop: str | Sequence[str] = (),
     text: str | Sequence[str] = (),
-    missing: str = "impute",
+    missing: Literal["auto", "drop", "impute", "error"] = "auto",
     reference: Mapping[str, Any] | None = None,
+    category: str | Sequence[str] = (),
+    number: str | Sequence[str] = (),
+    date: str | Sequence[str] = (),
     positive: Any = None,
     reference_class: Any = None,
     weights: str | None = None,
@@ -136,8 +139,11 @@ def train(  # noqa: PLR0913  # the public options, each by its name
         "logistic", "linear", "svm", "perceptron", "lms" or "generative", or an unfitted estimator, whose options are
         taken as they are
     drop, text : columns to leave out, and text columns whose words to use
-    missing : "impute" fills missing cells and marks them, "drop" leaves such rows out, "error" rejects them
+    missing : "drop" leaves out rows with a missing cell, "impute" fills missing cells and marks them, "error" rejects
+        them. "auto" drops where coefficients may be tested (no penalty), as tests of filled cells are not valid, unless
+        this would leave out more than half of the rows; else it imputes. New rows are filled in any case
     reference : the level that the others are compared with, by column, which is read as a category
+    category, number, date : columns to read as such, whatever they look like; a cell that cannot be is an error
     positive : which of two classes is the positive one
     reference_class : the class that the others are compared with, of logistic regression
     weights : the column of sample weights, which is no feature
@@ -165,6 +171,9 @@ def train(  # noqa: PLR0913  # the public options, each by its name
         text=_names(text),
         missing=missing,
         reference=_levels(reference or {}),
+        category=_names(category),
+        number=_names(number),
+        date=_names(date),
         positive=None if positive is None else str(positive),
         reference_class=None if reference_class is None else str(reference_class),
         weights=weights,
@@ -172,7 +181,9 @@ def train(  # noqa: PLR0913  # the public options, each by its name
         storage=Storage(None if memory is None else parse_memory(memory)),
     )
     reading = {"memory": options.storage.table_memory, "expect": options.expect}
-    with open_rows(dask_table(table) if is_dask(table) else table, {"kinds": options.kinds}, **reading) as source:
+    with open_rows(
+        dask_table(table, options.kinds) if is_dask(table) else table, {"kinds": options.kinds}, **reading
+    ) as source:
         return train_table(source, options).model
 
 
@@ -208,6 +219,7 @@ def train_table(
 ) -> TrainedModel:
     """Learn to predict a column of a table from the others."""
     name = options.target_of(source)
+    options.require_kinds(source)
     if options.holdout is not None and options.folds is not None:
         raise OptionError("--holdout and --cv each keep rows apart in their own way; give one of them")
     tasks = () if options.family == "auto" else FAMILIES[options.family].tasks
@@ -230,6 +242,7 @@ def train_table(
         model, fitted, predictions = fit.learn(watch)
         if getattr(learner, "strength", None) == "auto" and fitted.strength:  # so that folds do not look for it again
             fit = replace(fit, learner=replace(learner, strength=fitted.strength))
+        fit = replace(fit, options=replace(options, missing=model.encoding.missing))
         holdout, description = evaluate_holdout(fit, watch)
         journal = storage.journal
     reasons = [*lost, target.reason, f"{learner.title}, {why}"]
@@ -267,12 +280,19 @@ class TableFit:
     options: TrainOptions
     storage: Storage
 
+    def encoding(self) -> Encoding:
+        """Return how the columns are encoded."""
+        return self.options.encoding(self.source, self.target.name, tested=self.learner.may_be_tested)
+
     def learn(self, watch: Watch | None = None) -> tuple[Model, Fitted, Predictions]:
         """Encode the rows, fit them, and predict them."""
-        encoding = self.options.encoding(self.source, self.target.name)
+        encoding = self.encoding()
         with self.storage.hold(encoding, self.source) as encoded:
             rows = training_rows(encoding, encoded, self.target)
             fitted = fit_family(rows, self.learner, watch)
+            if encoding.missing == "impute":
+                imputed = [report.name for report in encoded.reports if report.empty or report.unfit]
+                refuse_imputed(fitted, rows.X, encoding.feature_names, imputed)
             data = describe_data(self.source, self.target.name, encoded.stored, rows.y, seed=self.options.seed)
             weights = {} if self.options.weights is None else {"weights": self.options.weights}
             model = build_model(fitted, encoding, self.target.name, {**data, **weights})
@@ -280,7 +300,7 @@ class TableFit:
 
     def predictor(self, watch: Watch | None = None) -> Model | None:
         """Encode the rows and fit them; return a model without provenance, None if the fit was interrupted."""
-        encoding = self.options.encoding(self.source, self.target.name)
+        encoding = self.encoding()
         with self.storage.hold(encoding, self.source) as encoded:
             fitted = fit_family(training_rows(encoding, encoded, self.target), self.learner, watch)
         interrupted = fitted.result.status is Status.INTERRUPTED
@@ -310,10 +330,16 @@ def evaluated_fit(model: Model, source: TableSource) -> TrainedModel:
     if target.classes is not None:
         positive = model.classes[1] if model.classes is not None and len(model.classes) == 2 else None
         target = replace(target, classes=order_classes(target.classes, positive))
-    predictions = predict_source(model, known)
+    predictions = _fitted_predictions(model, known)
     decisions = (target.reason, *model.fitted.sentences, *model.encoding.decisions())
     own = evaluate_predictions(predictions, target)
     return TrainedModel(model, target, decisions, own, None, "", predictions)
+
+
+def _fitted_predictions(model: Model, source: TableSource) -> Predictions:
+    """Return a model's predictions of the rows of its fit."""
+    blocks = map(model.encoding.apply, source.blocks())
+    return join_predictions([model.predict_encoded(block, intervals=False) for block in blocks])
 
 
 # Evaluation on held-out rows: one part, or each of several folds in turn

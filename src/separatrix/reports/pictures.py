@@ -31,6 +31,7 @@ from separatrix.families.penalised import standard_deviations
 from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.diagnosis import Diagnosis, diagnose_rows
 from separatrix.inference.evaluation import ClassifierEvaluation
+from separatrix.inference.fitted import RefusedInference
 from separatrix.inference.influence import Influence
 from separatrix.inference.table import InferenceTable, estimates_only_table
 from separatrix.losses.squared import Squared
@@ -270,10 +271,11 @@ def prediction_picture(trained: TrainedModel) -> Picture:
 
 
 def influence_of(trained: TrainedModel, table: Table | TableSource) -> tuple[Influence, Diagnosis] | None:
-    """Return the influence and diagnosis of a least squares fit; None for other fits, or one too large to repeat."""
+    """Return the influence and diagnosis of a least squares fit that may be tested; None if too large to repeat."""
     model = trained.model
     entries = int(model.data.get("rows", 0)) * (1 + len(model.encoding.feature_names))
-    if trained.fitted.result.certificate.kind != "least-squares" or entries > MOST_ENTRIES:
+    refused = isinstance(trained.fitted.inference, RefusedInference)
+    if trained.fitted.result.certificate.kind != "least-squares" or refused or entries > MOST_ENTRIES:
         return None
     encoded = encode_source(model.encoding, without_missing_target(table, model.target, "impute")[0])
     target = trained.target.select(encoded.kept)

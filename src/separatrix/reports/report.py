@@ -19,6 +19,7 @@ from separatrix.files import write_atomically
 from separatrix.inference.diagnosis import Diagnosis
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
+from separatrix.inference.fitted import RefusedInference
 from separatrix.inference.table import InferenceTable
 from separatrix.model.adopt import with_rows
 from separatrix.model.evaluate import Evaluation
@@ -261,7 +262,10 @@ def _assumptions(report: Report) -> Sheet | str:
     if report.diagnosis is not None:
         sheet = report.diagnosis.sheet()
         return replace(sheet, entries=tuple(entry for entry in sheet.entries if entry[0] not in DIAGNOSTIC_PANELS))
-    large = report.trained.fitted.result.certificate.kind == "least-squares"
+    fitted = report.trained.fitted
+    if isinstance(fitted.inference, RefusedInference) and fitted.result.certificate.kind == "least-squares":
+        return f"the assumptions of least squares are not checked: {fitted.inference.reason}"
+    large = fitted.result.certificate.kind == "least-squares"
     return "the table is too large to check the assumptions of least squares here; use sx.diagnose" if large else ""
 
 

@@ -61,7 +61,7 @@ def _data(trained: TrainedModel, table: Table | TableSource) -> Iterator[str]:
     yield from entry("columns", f"{len(encoding.columns):,} used: {kinds(trained)}")
     yield from _several("left out", [f"{name!r}: {reason}" for name, reason in encoding.omitted])
     yield from _several("missing", [sentence.removeprefix("column ") for sentence in trained.predictions.sentences])
-    yield from _several("note", table.notes)
+    yield from _several("note", [*table.notes, *encoding.notes])
 
 
 def _several(label: str, sentences: Sequence[str], most: int = SENTENCES_SHOWN) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,8 @@ def from_frame(
     [('size', 'number'), ('grade', 'category')]
     """
     options = ReadOptions(kinds or {}, levels or {}, formats or {})
-    arrays, notes, rounded = _arrays(frame, options.text_columns)
+    columns, notes = _columns(frame)
+    arrays, rounded = _arrays(columns, options.text_columns)
     rows = len(next(iter(arrays.values()), ()))
     with connect() as connection:
         connection.execute(f"SET pandas_analyze_sample = {rows}")
@@ -44,21 +46,15 @@ def from_frame(
         types = [TYPES.get(array.dtype.kind, "VARCHAR") for array in arrays.values()]
         casts = ", ".join(f"CAST(q{k} AS {kind}) AS c{k}" for k, kind in enumerate(types))
         raw = RawTable(tuple(arrays), tuple(types), notes, rounded=rounded)
+        raw = replace(raw, texts=_texts(columns), categories=_categories(columns))
         connection.execute(f"CREATE TABLE {raw.table} AS SELECT {casts} FROM {FRAME}")
         schema = infer_types(connection, raw, options, source)
         return DuckSource(source, schema, (*notes, *reading_notes(schema)), connection, raw, rows).read()
 
 
-def _arrays(
-    frame: object, text_columns: Collection[str]
-) -> tuple[dict[str, NDArray[Any]], tuple[str, ...], dict[str, tuple[str, int]]]:
-    """Return the columns of a frame as float64, bool or datetime64 arrays, or as objects with None for missing.
-
-    With notes, and the first integer that float64 does not hold, and its row, by column.
-    """
+def _columns(frame: object) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the columns of a frame as series of narwhals, and notes."""
     import narwhals as nw  # noqa: PLC0415  # needed only for frames
-
-    from separatrix.numerics import first_rounded  # noqa: PLC0415  # loads SciPy
 
     try:
         known: Any = nw.from_native(frame, eager_only=True)
@@ -69,7 +65,46 @@ def _arrays(
             f"{type(frame).__name__} is no frame that can be read ({message}); give one of pandas, polars or Arrow,"
             " with a name of its own for each column"
         ) from problem
-    columns = dict(zip(names, known.iter_columns(), strict=True))
+    return dict(zip(names, known.iter_columns(), strict=True)), notes
+
+
+def _texts(columns: Mapping[str, Any]) -> frozenset[str]:
+    """Return the columns of strings."""
+    import narwhals as nw  # noqa: PLC0415  # needed only for frames
+
+    return frozenset(name for name, series in columns.items() if series.dtype == nw.String)
+
+
+def _categories(columns: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the columns that are categories, with their levels in the order of the frame."""
+    import narwhals as nw  # noqa: PLC0415  # needed only for frames
+
+    chosen = {name: series for name, series in columns.items() if series.dtype in (nw.Categorical, nw.Enum)}
+    return {name: tuple(map(_word, _levels(series))) for name, series in chosen.items()}
+
+
+def _levels(series: Any) -> Sequence[Any]:
+    """Return the levels of a category in their order; none of a polars Categorical, which has no order of its own."""
+    native, declared = series.to_native(), getattr(series.dtype, "categories", None)
+    if declared is not None:
+        return list(declared)
+    if series.implementation.is_pandas_like():
+        return list(native.cat.categories) if hasattr(native, "cat") else []
+    if series.implementation.is_pyarrow():
+        chunks = native.unify_dictionaries().chunks
+        return list(chunks[0].dictionary.to_pylist()) if chunks else []
+    return []
+
+
+def _arrays(
+    columns: Mapping[str, Any], text_columns: Collection[str]
+) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[str, int]]]:
+    """Return columns as float64, bool or datetime64 arrays, or as objects with None for missing.
+
+    With the first integer that float64 does not hold, and its row, by column.
+    """
+    from separatrix.numerics import first_rounded  # noqa: PLC0415  # loads SciPy
+
     arrays = {name: _array(column, as_text=name in text_columns) for name, column in columns.items()}
     rounded = {}
     for name, series in columns.items():
@@ -79,7 +114,7 @@ def _arrays(
                 arrays[name] = _array(series, as_text=True)
             elif place is not None:
                 rounded[name] = str(series.to_list()[place[0]]), place[0]
-    return arrays, notes, rounded
+    return arrays, rounded
 
 
 def _array(series: Any, *, as_text: bool) -> NDArray[Any]:
@@ -96,9 +131,14 @@ def _array(series: Any, *, as_text: bool) -> NDArray[Any]:
         plain = series.cast(nw.Datetime("us")) if kind == nw.Date else series
         return np.asarray(plain.to_numpy()).astype("datetime64[us]")
     words = [
-        None if is_missing or (isinstance(cell, float) and math.isnan(cell)) else str(cell)
+        None if is_missing or (isinstance(cell, float) and math.isnan(cell)) else _word(cell)
         for cell, is_missing in zip(series.to_list(), series.is_null().to_list(), strict=True)
     ]
     if kind == nw.Boolean:
         words = [word and word.lower() for word in words]
     return np.asarray(words, dtype=object)
+
+
+def _word(cell: object) -> str:
+    """Return a cell as a word; a whole number has no fraction."""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)

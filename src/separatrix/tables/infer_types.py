@@ -1,12 +1,14 @@
 """Column types: the kind of each column, inferred from all of its rows, and the SQL expressions that read it.
 
-Columns that the file stores as numbers, booleans or timestamps keep that type, with one exception: integers are an id
-if they number the rows, or if the column's name says so and all values differ. The type of a text column follows from
-its cells:
+Columns that the table stores as numbers, booleans, timestamps or categories keep that type, with one exception:
+integers are an id if they number the rows, or if the column's name says so and all values differ. The type of a text
+column follows from its cells:
 
 - number or date, if every non-missing cell parses. In a column with many distinct values up to 5 % may fail to parse:
   these become missing, and the reason counts them and quotes the first.
 - boolean, if the cells are two words for no and yes.
+- not a number, if the table declares the column as text (a csv file declares nothing) and all cells are whole numbers:
+  these are codes.
 - otherwise text if the cells are long, id if most of them differ, else category.
 
 A kind given by the caller is used as it is; cells that do not parse become missing and are counted. Blanks around a
@@ -33,6 +35,7 @@ from separatrix.tables.formats import (
     PLAIN,
     SIGNS,
     clean_sql,
+    clean_word,
     date_candidates,
     date_sql,
     day_month_swapped,
@@ -64,6 +67,7 @@ ID_NAME = re.compile(r"(.*[\s_.-])?(id|ids|index|idx|key|uuid|guid|row|rows|rown
 ID_CAMEL = re.compile(r".*[a-z](Id|ID|No|Nr|Key)|Unnamed: \d+")
 NAMELESS = "column_1"  # the name that a frame's index gets if it was written without one
 NAN = "CAST('nan' AS DOUBLE)"
+WHOLE_NUMBER = "regexp_full_match(word, '[-+]?[0-9]+([.]0*)?')"
 _NUMBER_GAP = f"word IN ({literal_list(MISSING_NUMBERS)})"
 
 
@@ -114,6 +118,7 @@ class ColumnType:
     first_invalid: str | None = None
     missing_words: tuple[str, ...] = ()
     rounded: tuple[str, int] | None = None
+    ordered: bool = False
 
 
 def reading_notes(schema: Sequence[ColumnType], missing_words: Iterable[str] = ()) -> list[str]:
@@ -138,8 +143,13 @@ class RawColumn:
 
     @property
     def kind(self) -> ColumnKind | None:
-        """The kind given by the caller."""
-        return self.options.kinds.get(self.name)
+        """The kind given by the caller, or that of a category by the table."""
+        return self.options.kinds.get(self.name, "category" if self.name in self.raw.categories else None)
+
+    @cached_property
+    def is_code(self) -> bool:
+        """Whether the cells of a column that the table declares as text are whole numbers."""
+        return self.name in self.raw.texts and not self.parse_counts(WHOLE_NUMBER).unparsed
 
     @property
     def text(self) -> str:
@@ -354,7 +364,7 @@ def _number_type(column: RawColumn) -> ColumnType | None:
     elif not accepted or accepted < (1 - 2 * MAX_UNPARSED) * len(sample) or has_codes(sample) or len(signs) > 1:
         return None
     counts = column.parse_counts(form.matches_sql("word"))
-    if not (requested or counts.is_plausible):
+    if not requested and (column.is_code or not counts.is_plausible):
         return None
     word = trim_sql(column.text)
     number = form.sql(word)
@@ -434,19 +444,21 @@ def _string_type(column: RawColumn) -> ColumnType:
 
 
 def _category_type(column: RawColumn, word: str, distinct: int, missing: tuple[str, ...]) -> ColumnType:
-    levels = tuple(
-        dict.fromkeys((*column.options.levels.get(column.name, ()), *column.words("GROUP BY word ORDER BY word")))
-    )
+    declared = filter(None, map(clean_word, column.raw.categories.get(column.name, ())))
+    known = column.options.levels.get(column.name) or tuple(declared)
+    levels = tuple(dict.fromkeys((*known, *column.words("GROUP BY word ORDER BY word"))))
     codes = f"levels_{column.cell}"
     column.connection.execute(f"DROP TYPE IF EXISTS {codes}")
     column.connection.execute(f"CREATE TYPE {codes} AS ENUM ({literal_list(levels or ('',))})")
     values = f"coalesce(CAST(enum_code(TRY_CAST({word} AS {codes})) AS INTEGER), -1)"
-    note = " with leading zeros or very many digits" if has_codes(column.sample) else ""
+    note = " in digits" if column.is_code else ""
+    note = " with leading zeros or very many digits" if has_codes(column.sample) else note
     reason = f"{counted(distinct, 'level')} of text{note}"
     if column.kind is None and (stray := _first_non_number(column)):
         reason += f"; no numbers, for {stray!r} is none"
     reason += f"; {' and '.join(map(repr, missing))} read as missing" if missing else ""
-    return ColumnType(column.name, "category", levels, reason, "", values, word, missing_words=missing)
+    result = ColumnType(column.name, "category", levels, reason, "", values, word, missing_words=missing)
+    return replace(result, ordered=bool(column.raw.categories.get(column.name)))
 
 
 def _first_non_number(column: RawColumn) -> str | None:

@@ -6,6 +6,7 @@ with the same types. Names that differ only in capitals are refused, since DuckD
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -70,12 +71,24 @@ def load_typed(
             schemas.append(_fields(connection, file))
         refuse_other_columns(files[0].name, _types(schemas[0]), file.name, _types(schemas[-1]))
     check_names(_single_valued(schemas[0])[0])
+    with _reading(files[0]):
+        categories = _pandas_categories(connection, files[0]) if files[0].kind == "parquet" else ()
     raw: RawTable | None = None
     for file, fields in zip(files, schemas, strict=True):
         with _reading(file):
-            raw = load_query(connection, f"SELECT * FROM {_reader(file)}", fields, text_columns, after=raw)
+            as_text = {*text_columns, *categories}
+            raw = load_query(connection, f"SELECT * FROM {_reader(file)}", fields, as_text, after=raw)
     assert raw is not None  # there is at least one file
-    return without_empty_rows(connection, raw)
+    declared = {name: () for name in categories if name in raw.names}
+    return without_empty_rows(connection, replace(raw, categories={**declared, **raw.categories}))
+
+
+def _pandas_categories(connection: Connection, file: File) -> list[str]:
+    """Return the columns that pandas wrote to a Parquet file as categories, whose order is not in the file."""
+    query = f"SELECT decode(value) FROM parquet_kv_metadata({path_literal(file.path)}) WHERE decode(key) = 'pandas'"
+    row = connection.execute(query).fetchone()
+    columns = [] if row is None else json.loads(row[0]).get("columns", ())
+    return [str(each["name"]) for each in columns if each.get("pandas_type") == "categorical"]
 
 
 @contextmanager
@@ -167,6 +180,12 @@ def load_query(
     before = 0 if after is None else connection.execute(f"SELECT count(*) FROM {after.table}").fetchone()[0]
     connection.execute(f"{into} SELECT {', '.join(casts)} FROM {source}")
     raw = after or RawTable(names, tuple(types), (*left_out, *renamed), table=table)
+    if after is None:
+        own = [field for field in fields if field.plain]
+        texts = {name for name, field in zip(names, own, strict=True) if field.kind == "VARCHAR"}
+        enums = {name: field.kind for name, field in zip(names, own, strict=True) if field.kind.startswith("ENUM(")}
+        categories = {name: _enum_levels(connection, kind) for name, kind in enums.items()}
+        raw = replace(raw, texts=frozenset(texts), categories=categories)
     rounded = dict(raw.rounded)
     for place in large_columns(connection, raw, before):
         found = first_rounded(connection, integers[place], source) if place in integers else None
@@ -176,6 +195,12 @@ def load_query(
         if found is not None:
             rounded.setdefault(names[place], (found[0], found[1] + before))
     return replace(raw, rounded=rounded)
+
+
+def _enum_levels(connection: Connection, kind: str) -> tuple[str, ...]:
+    """Return the levels of an enum type in their order."""
+    (levels,) = connection.execute(f"SELECT enum_range(CAST(NULL AS {kind}))").fetchone()
+    return tuple(levels)
 
 
 def _types(fields: Sequence[Field]) -> dict[str, str]:

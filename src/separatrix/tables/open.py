@@ -31,7 +31,7 @@ from separatrix.tables.load_text import common_names, load_text, prepare_text
 from separatrix.tables.load_typed import Field, NameCheck, describe, load_query, load_typed
 from separatrix.tables.raw import RawTable
 from separatrix.tables.stored import DuckSource
-from separatrix.tables.table import ColumnKind, Table, TableSource
+from separatrix.tables.table import LARGEST_WHOLE, ColumnKind, Table, TableSource
 
 LARGE = 32 << 20  # bytes of text from which on the database is a file: it is smaller there, and faster to read
 PACKED = 10  # typical compression ratio
@@ -158,8 +158,9 @@ def _query_view(connection: Connection, raw: RawTable, schema: Sequence[ColumnTy
     else:
         query, option = f"SELECT * FROM {VIEW} WHERE (\n{options.where}\n)", f"where={options.where!r}"
         note = f"rows chosen where {options.where}"
-    names = _names_in_sql(raw.names)
-    shown = ", ".join(f"{column.shown} AS {identifier(name)}" for column, name in zip(schema, names, strict=True))
+    names, whole = _names_in_sql(raw.names), _whole_columns(connection, raw, schema)
+    cells = (f"CAST({each.shown} AS BIGINT)" if each.name in whole else each.shown for each in schema)
+    shown = ", ".join(f"{cell} AS {identifier(name)}" for cell, name in zip(cells, names, strict=True))
     for view in (VIEW, "table"):
         connection.execute(f"CREATE VIEW {identifier(view)} AS SELECT {shown} FROM {raw.table} ORDER BY rowid")
     lock(connection)
@@ -176,7 +177,19 @@ def _query_view(connection: Connection, raw: RawTable, schema: Sequence[ColumnTy
     if not connection.execute(f"SELECT count(*) FROM {CHOSEN}").fetchone()[0]:
         raise DataError(f"{option} leaves no row; ask for others")
     notes = (*raw.notes, *chosen.notes, note)
-    return replace(chosen, notes=notes, decimal_comma=raw.decimal_comma, from_text=raw.from_text)
+    declared = raw.categories if options.sql is None else {}
+    chosen = replace(chosen, notes=notes, categories={**declared, **chosen.categories})
+    return replace(chosen, decimal_comma=raw.decimal_comma, from_text=raw.from_text)
+
+
+def _whole_columns(connection: Connection, raw: RawTable, schema: Sequence[ColumnType]) -> set[str]:
+    """Return the columns of whole numbers, which are integers in SQL, so that as text they are 1 and not 1.0."""
+    numbers = [column for column in schema if column.kind == "number" and column.name not in raw.rounded]
+    wholes = (
+        f"bool_and({each.shown} = trunc({each.shown}) AND abs({each.shown}) < {LARGEST_WHOLE})" for each in numbers
+    )
+    answer = connection.execute(f"SELECT {', '.join(['true', *wholes])} FROM {raw.table}").fetchone()
+    return {each.name for each, whole in zip(numbers, answer[1:], strict=True) if whole}
 
 
 def _names_in_sql(names: Sequence[str]) -> list[str]:

@@ -23,7 +23,8 @@ class RawTable:
 
     `from_text`: it was read from a text file, so DOUBLE columns are plain numbers there. `missing_words` are the words
     in any column that were read as missing. `rounded` has, by column, the first integer that DOUBLE does not hold, and
-    its row.
+    its row. `texts` are the columns that the table declares as text, `categories` those that it declares as categories,
+    with their levels if it has these in an order.
     """
 
     names: tuple[str, ...]
@@ -34,6 +35,8 @@ class RawTable:
     table: str = RAW
     missing_words: tuple[str, ...] = ()
     rounded: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    texts: frozenset[str] = frozenset()
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def cells(self) -> tuple[str, ...]:

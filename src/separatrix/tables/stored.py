@@ -160,4 +160,4 @@ def _strings(values: NDArray[Any]) -> NDArray[Any]:
 
 def _typed(column: ColumnType, values: NDArray[Any]) -> Column:
     rest = column.levels, column.reason, column.invalid, column.first_invalid, column.format, column.rounded
-    return Column(column.name, column.kind, _strings(values), *rest)
+    return Column(column.name, column.kind, _strings(values), *rest, column.ordered)

@@ -39,7 +39,8 @@ class Column:
     `values`: float64 with NaN for missing (number; boolean as 0 and 1; date as days since 1970-01-01, times of day as a
     fraction), int32 codes into `levels` with −1 for missing (category), or objects, str or None (text, id). For text
     and ids of a table that is opened but not read, it is a lazy sequence and not an array.
-    `levels`: the sorted levels of a category; the two words of a boolean as they are in the data, for 0 and for 1.
+    `levels`: the levels of a category, sorted unless the table declares an order (`ordered`); the two words of a
+    boolean as they are in the data, for 0 and for 1.
     `reason` says why the column has its kind. `invalid` counts the cells that did not parse as the column's kind and
     became missing, and `first_invalid` is the first of them, as it is in the data. `format` is how numbers or dates are
     written (`1.234,5`, `%d/%m/%Y`), to be passed on when another such table is read. `rounded` is the first integer
@@ -55,6 +56,7 @@ class Column:
     first_invalid: str | None = None
     format: str = ""
     rounded: tuple[str, int] | None = None
+    ordered: bool = False
 
     def require_exact(self) -> None:
         """Raise a DataError if the column has an integer that float64 does not hold."""

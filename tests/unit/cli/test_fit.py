@@ -81,14 +81,16 @@ def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(house
     page = words("fit", houses, "--target", "price", "--drop", "sold", "--cv", "4")
     assert "Linear regression, as the target is a number" in page
     assert "different numbers, so it is taken as a number" in page
-    assert "columns 2 used: 1 number, 1 category, as 5 features" in page
+    assert "columns 2 used: 1 number, 1 category, as 3 features" in page
     assert "missing 'size': 2 cells of 40 missing 'colour': 1 cell of 40 missing" in page
+    assert "3 left out" in page
+    assert "note 3 rows with a missing cell are left out" in page
     assert "left out 'sold': asked for" in page
     assert "The model is evaluated on all rows by 4-fold cross-validation." in page
     assert "R² 0.9" in page
     assert "estimate std. error t p 95 % CI lower upper" in page
     found = content("fit", houses, "--target", "price", "--drop", "sold", "--where", "size is not null")
-    assert found["data"]["rows"] == 38
+    assert found["data"]["rows"] == 37
     size = next(term for term in found["summary"]["terms"] if term["name"] == "size")
     assert size["estimate"] == pytest.approx(3.0, abs=0.02)
     assert size["lower"] < 3.0 < size["upper"]
@@ -96,7 +98,10 @@ def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(house
 
 def test_the_reference_level_is_chosen_or_asked_for(houses: str) -> None:
     options = ("fit", houses, "--target", "price", "--drop", "sold")
-    assert content(*options)["features"][2:] == ["colour=blue", "colour=green", "colour=(missing)"]
+    assert content(*options)["features"] == ["size", "colour=blue", "colour=red"]
+    imputed = content(*options, "--missing", "impute")
+    assert imputed["features"][2:] == ["colour=blue", "colour=green", "colour=(missing)"]
+    assert all(term["standard_error"] is None for term in imputed["summary"]["terms"])
     asked = content(*options, "--reference", "colour=blue", "--missing", "drop")
     assert asked["features"] == ["size", "colour=green", "colour=red"]
     assert asked["data"]["rows"] == 37
@@ -216,7 +221,7 @@ def test_a_sparse_file_is_fitted_and_predicted(tmp_path: Path) -> None:
         ),
         (("--model", "linear"), "a regression needs numbers"),
         (("--model", "generative", "--no-intercept"), "--intercept is an option of logistic, linear, svm"),
-        (("--missing", "fill"), "--missing 'fill' is not one of 'impute', 'drop', 'error'"),
+        (("--missing", "fill"), "--missing 'fill' is not one of 'auto', 'impute', 'drop', 'error'"),
         (("--drop", "mean_radios"), "did you mean 'mean_radius'?"),
         (("--positive", "bening"), "did you mean 'benign'?"),
         (("--where", "no such thing"), "where"),
@@ -297,7 +302,7 @@ def test_a_table_may_come_from_standard_input(houses: str) -> None:
         text=True,
         check=True,
     )
-    assert json.loads(ended.stdout)["data"]["rows"] == 40
+    assert json.loads(ended.stdout)["data"]["rows_in_table"] == 40
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -328,3 +333,20 @@ def test_a_kernel_machine_goes_through_every_verb(tmp_path: Path) -> None:
 def test_a_precomputed_kernel_of_a_table_is_refused() -> None:
     told = refusal("fit", "demo:iris", "--model", "kernel_svm", "--kernel", "precomputed")
     assert told.startswith("--kernel 'precomputed' is a matrix of rows against rows, which a model of columns cannot")
+
+
+def test_the_type_of_a_column_may_be_said(tmp_path: Path) -> None:
+    path, model = tmp_path / "visits.csv", tmp_path / "model.json"
+    rows = (f"{k % 3 + 1},2020010{k % 3 + 1},{(k * 7) % 11}\n" for k in range(60))
+    path.write_text("clinic,day,cost\n" + "".join(rows), encoding="utf-8")
+    options = ("fit", str(path), "--target", "cost", "--drop", "day")
+    assert content(*options)["features"] == ["clinic"]
+    assert content(*options, "--category", "clinic", "--out", str(model))["features"] == ["clinic=2", "clinic=3"]
+    assert content(*options, "--category", "clinic", "--reference", "clinic=3")["features"] == ["clinic=1", "clinic=2"]
+    assert "'clinic' is asked for as a category and a number" in refusal(
+        *options, "--number", "clinic", "--reference", "clinic=1"
+    )
+    assert "column 'clinic' has '1', which is no date (60 such cells)" in refusal(*options, "--date", "clinic")
+    assert "has no column 'clinc'; did you mean 'clinic'?" in refusal(*options, "--category", "clinc")
+    assert run("verify", str(model), str(path)).exit_code == 0
+    assert "leave those options out" in refusal("verify", str(model), str(path), "--category", "clinic")

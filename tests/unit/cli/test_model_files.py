@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import sqlite3
@@ -82,7 +83,8 @@ def test_without_a_file_the_first_rows_are_shown(shop: tuple[str, str]) -> None:
         "upper",
     ]
     assert [line.split()[0] for line in shown[3:13]] == [str(row) for row in range(1, 11)]
-    assert "60 rows of 7 columns in all; --out FILE writes them" in " ".join(shown)
+    assert "· row 4: age was missing and filled with 28.3571" in " ".join(shown)
+    assert "60 rows of 8 columns in all; --out FILE writes them" in " ".join(shown)
     told = json.loads(run("predict", model, table, "--json").stdout)
     assert (told["rows"], len(told["columns"]["score"])) == (60, 60)
     few = run("predict", model, table, "--where", "id <= 3").stdout
@@ -106,13 +108,23 @@ def test_odd_cells_are_counted_and_told_never_silently_wrong(shop: tuple[str, st
     assert "column 'age' is not in the table: all 2 rows count as missing" in words(allowed)
 
 
-def test_rows_that_a_model_leaves_out_have_no_answer(shop: tuple[str, str], tmp_path: Path) -> None:
-    table, _ = shop
-    model, out = str(tmp_path / "drop.json"), tmp_path / "p.csv"
-    assert run("fit", table, "--target", "bought", "--missing", "drop", "--out", model).exit_code == 0
-    result = run("predict", model, table, "--out", str(out))
-    assert "left out 4 rows with a missing cell, without an answer" in words(result)
-    assert out.read_text(encoding="utf-8").splitlines()[4].startswith(",")
+def test_filled_cells_and_new_levels_are_named_in_their_rows(shop: tuple[str, str], tmp_path: Path) -> None:
+    table, model = shop
+    out, later = tmp_path / "p.csv", tmp_path / "later.csv"
+    later.write_text("age,region\n20,north\n,west\n30,east\n,east\n", encoding="utf-8")
+    result = run("predict", model, str(later), "--out", str(out))
+    assert "note 3 rows with a filled cell or a new level; column 'note' says which" in words(result)
+    rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
+    known = [
+        float(line.split(",")[1]) for line in Path(table).read_text(encoding="utf-8").split()[1:] if ",," not in line
+    ]
+    filled = f"age was missing and filled with {sum(known) / len(known):.6g}"
+    new = "region = 'east' was not seen in training"
+    assert [row["note"] for row in rows] == ["", filled, new, f"{filled}; {new}"]
+    assert [row["lower"] == "" for row in rows] == [False, False, True, True]
+    assert all(row["probability_yes"] for row in rows)
+    shown = run("predict", model, str(later))
+    assert f"{new}" in words(shown)
 
 
 def test_a_regression_has_intervals_of_a_new_row(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import statsmodels.formula.api as smf
 
 import separatrix as sx
-from separatrix.errors import DataError, NeedsError, OptionError
+from separatrix.errors import DataError, MissingValueWarning, NeedsError, OptionError
 
 
 def make_rows(n=60):
@@ -134,8 +135,6 @@ def test_a_saved_model_predicts_the_same():
             {"kind": ["a", "d"]},
             "column 'kind' has 'd' in row 1, which was not there at the fit; known are 'a', 'b', 'c': fit again",
         ),
-        ({"kind": ["a", None]}, "column 'kind' has 1 missing value, first in row 1; drop such rows, or fill in"),
-        ({"x": [np.nan, np.nan]}, "column 'x' has 2 missing values, first in row 0"),
         ({"x": [1.0, np.inf]}, "'x' is inf in row 1; drop such rows"),
     ],
 )
@@ -222,3 +221,72 @@ def test_a_new_number_among_levels_is_named_plainly():
 def test_what_python_cannot_read_is_refused_in_words():
     with pytest.raises(OptionError, match="cannot be read: invalid syntax"):
         sx.from_formula("y ~ f('a').b('c d')", {"y": [1.0], "a": [1.0]})
+
+
+def rows_with_gaps():
+    rows = make_rows(90)
+    x, kind = rows["x"].copy(), rows["kind"].astype(object)
+    x[::7], kind[3] = np.nan, None
+    return pd.DataFrame({**rows, "x": x, "kind": kind})
+
+
+def test_rows_with_a_missing_cell_are_left_out_where_coefficients_are_tested():
+    frame = rows_with_gaps()
+    fitted, wanted = sx.from_formula("y ~ x + C(kind)", frame), smf.ols("y ~ x + C(kind)", frame).fit()
+    names = ["Intercept", "x", "C(kind)[T.b]", "C(kind)[T.c]"]
+    assert [term.p_value for term in fitted.summary().terms] == pytest.approx(wanted.pvalues[names].tolist(), rel=1e-8)
+    assert (fitted.missing_, fitted.left_out_) == ("drop", 14)
+    assert sx.verify(fitted, frame).holds
+    classes = sx.from_formula("good ~ x", frame, model=sx.LogisticRegression())
+    logit = smf.logit("good ~ x", frame.assign(good=(frame["good"] == "yes") * 1.0)).fit(disp=0)
+    assert [term.p_value for term in classes.summary().terms] == pytest.approx(logit.pvalues.tolist(), rel=1e-6)
+
+
+def test_new_rows_are_filled_with_a_warning_and_noted():
+    frame = rows_with_gaps()
+    fitted, mean = sx.from_formula("y ~ x + C(kind)", frame), frame.dropna()["x"].mean()
+    most = frame.dropna()["kind"].mode()[0]
+    fresh = {"x": [None, 1.0, 2.0], "kind": ["a", None, "b"]}
+    with pytest.warns(MissingValueWarning, match="missing cells were filled in 2 rows: x was missing and filled with"):
+        found = fitted.predict(fresh)
+    assert found == pytest.approx(fitted.predict({"x": [mean, 1.0, 2.0], "kind": ["a", most, "b"]}), rel=1e-12)
+    notes = [f"x was missing and filled with {mean:.6g}", f"kind was missing and filled with '{most}'", None]
+    assert fitted.notes(fresh).tolist() == notes
+
+
+def test_an_imputed_formula_predicts_and_tests_nothing():
+    frame = rows_with_gaps()
+    fitted = sx.from_formula("y ~ x + C(kind)", frame, missing="impute")
+    assert {term.standard_error for term in fitted.summary().terms} == {None}
+    assert all(term.absent.startswith("missing values were imputed ('k") for term in fitted.summary().terms)
+    with pytest.raises(OptionError, match="a test cannot be given: missing values were imputed"):
+        fitted.wald_test("x")
+    assert sx.from_formula("y ~ x", frame, sx.LinearRegression(strength=0.1)).missing_ == "impute"
+    assert sx.verify(fitted, frame).holds
+
+
+def test_other_policies_for_missing_cells():
+    frame = rows_with_gaps()
+    with pytest.raises(DataError, match="column 'kind' has 1 missing value, first in row 3; drop such rows"):
+        sx.from_formula("y ~ x + C(kind)", frame, missing="error")
+    with pytest.raises(OptionError, match="missing='fill' is not one of"):
+        sx.from_formula("y ~ x", frame, missing="fill")
+    with pytest.raises(DataError, match="column 'x' is missing in every row"):
+        sx.from_formula("y ~ x", frame.assign(x=np.nan))
+    frame["kind"] = frame["kind"].where(frame["x"].isna())
+    with pytest.raises(DataError, match="every row has a missing cell \\('kind' in 77 rows\\); leave out columns"):
+        sx.from_formula("y ~ x + C(kind)", frame, missing="drop")
+
+
+def test_weights_belong_to_the_rows_of_the_fit():
+    frame, weights = rows_with_gaps(), np.random.default_rng(1).uniform(size=90)
+    fitted = sx.from_formula("y ~ x", frame, sample_weight=weights)
+    wanted = smf.wls("y ~ x", frame, weights=weights).fit()
+    assert fitted.model.coef_[0] == pytest.approx(wanted.params["x"], rel=1e-10)
+    assert sx.verify(fitted, frame, sample_weight=weights).holds
+
+
+def test_the_levels_of_a_polars_enum_keep_their_order():
+    kind = pl.Series(ROWS["kind"].tolist(), dtype=pl.Enum(["c", "unused", "a", "b"]))
+    fitted = sx.from_formula("y ~ kind", pl.DataFrame({"y": ROWS["y"], "kind": kind}))
+    assert fitted.feature_names_ == ("kind[T.a]", "kind[T.b]")

@@ -92,7 +92,7 @@ def test_one_against_the_rest_shares_out_the_sigmoids() -> None:
 def test_numbers_are_their_scores() -> None:
     said = small([2, 0], [1], DecisionRule(), None).predict(points((3, 9)))
     assert said.labels.tolist() == [7.0]
-    assert list(said.columns()) == ["prediction"]
+    assert list(said.columns()) == ["prediction", "note"]
     assert said.distance is None
 
 
@@ -131,7 +131,7 @@ def test_intervals_of_a_number_are_of_its_mean_and_of_a_new_row() -> None:
     said = model.predict(points((1, 2)))
     t, variance = scipy.stats.t.ppf(0.975, 7), 0.5 + 0.3 + 0.8
     columns = said.columns()
-    assert list(columns) == ["prediction", "lower", "upper", "new_lower", "new_upper"]
+    assert list(columns) == ["prediction", "lower", "upper", "new_lower", "new_upper", "note"]
     np.testing.assert_allclose(columns["upper"], -0.5 + t * np.sqrt(variance), rtol=1e-12)
     np.testing.assert_allclose(columns["new_lower"], -0.5 - t * np.sqrt(variance + 2.0), rtol=1e-12)
 
@@ -149,15 +149,17 @@ def test_an_absent_column_is_refused_if_it_has_weight() -> None:
     assert small([1, 0], [0], DecisionRule(), ("a", "b")).predict(table).scores.tolist() == [1.0, 2.0]
 
 
-def test_rows_left_out_have_no_answer() -> None:
+def test_rows_left_out_of_training_are_filled_and_noted_in_prediction() -> None:
     table = mixed_table(3)
     model = made_model(table, "one_vs_rest", missing="drop")
-    said = model.predict(table)
-    gone = np.asarray([label is None for label in said.labels])
-    assert said.left_out == gone.sum() > 0
-    assert np.isnan(said.scores[gone]).all()
-    assert np.isfinite(said.scores[~gone]).all()
-    assert model.encoding.apply(table).X.shape[0] == (~gone).sum()
+    said, fit = model.predict(table), model.predict_encoded(model.encoding.apply(table))
+    gone = np.asarray([label is None for label in fit.labels])
+    assert fit.left_out == gone.sum() > 0
+    assert np.isnan(fit.scores[gone]).all()
+    assert np.isfinite(said.scores).all()
+    assert np.array_equal(said.scores[~gone], fit.scores[~gone])
+    assert [note is not None for note in said.notes] == gone.tolist()
+    assert said.noted == gone.sum()
 
 
 def test_predictions_are_those_of_the_fit() -> None:
@@ -244,19 +246,23 @@ def test_a_table_is_streamed_into_a_file(source: str, end: str, link: str, tmp_p
     assert len(rows[0]) == 2 + len(columns)
     assert [row[2] for row in rows] == said.labels.tolist()
     for place, name in enumerate(columns):
-        if name != "prediction":
+        if name == "note":
+            assert [row[2 + place] for row in rows] == columns[name].tolist()
+        elif name != "prediction":
             assert np.allclose([row[2 + place] for row in rows], columns[name], rtol=1e-14, atol=1e-15), name
 
 
-def test_a_stream_keeps_types_also_where_no_row_has_an_answer(tmp_path: Path) -> None:
+def test_a_stream_keeps_types_also_where_no_row_has_a_note(tmp_path: Path) -> None:
     table = mixed_table(3)
     model = made_model(table, "one_vs_rest", missing="drop")
-    order = np.argsort([label is not None for label in model.predict(table).labels], kind="stable")
+    notes = model.predict(table).notes
+    order = np.argsort([note is not None for note in notes], kind="stable")
     shuffled = Table(tuple(replace(c, values=c.values[order]) for c in table.columns), "shuffled")
     run = write_predictions(model, shuffled, tmp_path / "said.parquet", rows=5)
-    labels = [row[0] for row in stored(tmp_path / "said.parquet")]
-    assert labels[:5] == [None] * 5
-    assert {type(label) for label in labels[run.left_out :]} == {int}
+    rows = stored(tmp_path / "said.parquet")
+    assert [row[-1] for row in rows] == notes[order].tolist()
+    assert run.noted == sum(note is not None for note in notes) > 0
+    assert {type(row[0]) for row in rows} == {int}
 
 
 def test_a_name_of_a_result_cannot_be_kept(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ One column at a time is in the memory of this process.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -37,7 +37,7 @@ from separatrix.design.memory import default_cap, plain_size
 from separatrix.design.storage import DiskRows, RowStorage, divide_matrix
 from separatrix.errors import DataError, NeedsError, OptionError
 from separatrix.tables.frames import from_frame
-from separatrix.tables.table import BLOCK_ROWS, Column, Table, TableSource, require_column
+from separatrix.tables.table import BLOCK_ROWS, Column, ColumnKind, Table, TableSource, require_column
 
 PARTITION_BYTES = 2**28
 SOURCE = "the Dask dataframe"
@@ -170,15 +170,18 @@ def _read(folder: str, shape: tuple[int, int], dtype: str, start: int, stop: int
 
 
 class DaskTable(TableSource):
-    """A Dask dataframe whose partitions are stored on the cluster; `mask` selects some of its rows."""
+    """A Dask dataframe whose partitions are stored on the cluster; `mask` selects some of its rows.
+
+    `kinds` are the kinds of some columns; those of the others are inferred.
+    """
 
     source = SOURCE
     notes: tuple[str, ...] = ()
     target = None
     row_names = None
 
-    def __init__(self, frame: Any, client: Any) -> None:
-        self.engine = Engine(client)
+    def __init__(self, frame: Any, client: Any, kinds: Mapping[str, ColumnKind] | None = None) -> None:
+        self.engine, self.kinds = Engine(client), dict(kinds or {})
         self.columns = {str(name): name for name in frame.columns}
         if len(self.columns) < len(frame.columns):
             raise DataError(f"{SOURCE} has two columns of one name: {', '.join(map(repr, self.columns))}")
@@ -259,7 +262,8 @@ class DaskTable(TableSource):
 
         parts = self.engine.run(getitem, [(part, self.columns[name]) for part in self.stored])
         frame = pd.concat(parts, ignore_index=True).to_frame(name)
-        table = from_frame(frame, source=self.source)
+        kinds = {name: self.kinds[name]} if name in self.kinds else {}
+        table = from_frame(frame, source=self.source, kinds=kinds)
         (column,) = table.columns
         self._types[name] = replace(column, values=column.values[:0])
         return column

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,13 +89,26 @@ class ColumnReport:
         return {key: write(getattr(self, key)) for key in keys}
 
 
+class Mark(NamedTuple):
+    """What is unusual about a column's cells in some rows; `unseen` if they have a level that training did not have."""
+
+    column: str
+    note: str
+    rows: Indices
+    unseen: bool = False
+
+
 @dataclass(frozen=True)
 class Cells:
-    """A column as an encoding reads it: values (n,) for `entries`, the mask of missing cells, and the report."""
+    """A column as an encoding reads it: values (n,) for `entries`, the mask of missing cells, and the report.
+
+    `odd` has the rows of the words that are of the wrong type or of a new level.
+    """
 
     values: NDArray[Any]
     missing: Bools
     report: ColumnReport
+    odd: Mapping[str, Indices] = field(default_factory=dict)
 
     def select(self, rows: slice | Bools) -> Cells:
         """Return some of the rows with the report on all."""
@@ -138,6 +151,22 @@ class ColumnEncoding(ABC):
         yield from self.value_entries(cells)
         if self._is_marked:
             yield np.flatnonzero(cells.missing), len(self.names) - 1, 1.0
+
+    def filling(self) -> str:
+        """Return the value that a missing cell is given, as text; empty if it has features of its own."""
+        return ""
+
+    def marks(self, cells: Cells) -> Iterator[Mark]:
+        """Yield what is unusual about all cells of a column."""
+        filled = f" and was filled with {self.filling()}" if self.filling() else ""
+        empty = cells.missing.copy()
+        for word, rows in cells.odd.items():
+            unseen = not cells.missing[rows[0]]
+            fault = " was not seen in training" if unseen else f" is no {self.kind}{filled}"
+            yield Mark(self.name, f"{self.name} = {word!r}{fault}", rows, unseen)
+            empty[rows] = False
+        if empty.any():
+            yield Mark(self.name, f"{self.name} was missing{filled.replace(' was', '')}", np.flatnonzero(empty))
 
     def absent(self, rows: int) -> Cells:
         """Return the cells of a column that is not in the table: all missing."""

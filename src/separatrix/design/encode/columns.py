@@ -23,7 +23,7 @@ format. Cells that cannot be converted are reported and count as missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -61,6 +61,9 @@ class FilledEncoding(ColumnEncoding):
         values = np.where(cells.missing, self.fill, cells.values) if cells.missing.any() else cells.values
         yield ALL_ROWS, 0, values
 
+    def filling(self) -> str:
+        return f"{self.fill:.6g}"
+
 
 @dataclass(frozen=True)
 class NumberEncoding(FilledEncoding):
@@ -90,6 +93,9 @@ class BooleanEncoding(FilledEncoding):
     def value_names(self) -> Iterable[str]:
         return (f"{self.name}={self.words[1]}",)
 
+    def filling(self) -> str:
+        return repr(self.words[int(self.fill)])
+
     def read(self, column: Column) -> Cells:
         """Match the two words exactly or, ignoring case, as these or true, false, 1 and 0."""
         if column.kind == "boolean" and column.levels in {(), self.words}:
@@ -108,6 +114,9 @@ class DateEncoding(FilledEncoding):
 
     def value_names(self) -> Iterable[str]:
         return (f"{self.name} (days since {iso_date(self.origin)})",)
+
+    def filling(self) -> str:
+        return iso_date(np.floor(self.origin + self.fill))
 
     def read(self, column: Column) -> Cells:
         cells = _finite_cells(column) if column.kind == "date" else _by_word(column, _days)
@@ -132,7 +141,7 @@ class PresenceEncoding(ColumnEncoding):
 
 @dataclass(frozen=True)
 class CategoryEncoding(ColumnEncoding):
-    """One feature per level except the `reference`; `words` are the levels, sorted."""
+    """One feature per level except the `reference`; `words` are the levels, sorted or in the order of the table."""
 
     kind: Literal["category"] = field(default="category", init=False)
     words: Annotated[tuple[str, ...], Items(distinct=True)] = field(metadata={"key": "levels"})
@@ -175,7 +184,12 @@ class CategoryEncoding(ColumnEncoding):
         counts = np.bincount(codes[codes >= 0], minlength=len(words)).tolist()
         new = {word: n for word, n in zip(words, counts, strict=True) if n and word not in self.places}
         cells = _cells(column, np.asarray(places, dtype=np.int64)[codes], codes < 0)
-        return replace(cells, report=replace(cells.report, new_levels=new))
+        odd = _rows_by_word(codes, words, [word in new for word in words])
+        return replace(cells, report=replace(cells.report, new_levels=new), odd=odd)
+
+    def filling(self) -> str:
+        """Return the reference level, unless missing cells have a level of their own."""
+        return "" if self.missing_level else repr(self.reference)
 
     def value_entries(self, cells: Cells) -> Iterable[Entries]:
         rows = np.flatnonzero(cells.values >= 0)
@@ -202,7 +216,7 @@ def clean_column(column: Column) -> Column:
     if column.kind != "category" or all(clean_word(level) == level for level in column.levels):
         return column
     codes, words = word_codes(column)
-    levels = sorted(words)
+    levels = words if column.ordered else sorted(words)
     ranks = {level: rank for rank, level in enumerate(levels)}
     places = np.asarray([*(ranks[word] for word in words), -1], dtype=np.int32)
     return replace(column, values=places[codes], levels=tuple(levels))
@@ -252,27 +266,41 @@ def _finite_cells(column: Column) -> Cells:
     infinite = np.isinf(values) if missing.any() else missing
     if not infinite.any():
         return _cells(column, values, missing)
-    first = number_text(float(values[infinite][0])) if column.kind == "number" else "infinity"
-    return _cells(column, np.where(infinite, np.nan, values), missing, infinite, first)
+    odd = {number_text(end): np.flatnonzero(values == end) for end in (np.inf, -np.inf) if (values == end).any()}
+    return _cells(column, np.where(infinite, np.nan, values), missing, odd)
 
 
 def _by_word(column: Column, meaning: Callable[[str], float], levels: Collection[str] = ()) -> Cells:
     """Return the value of each cell's word, NaN where missing or, counted as wrong, where it has none."""
     codes, words = word_codes(column, levels)
-    values = np.asarray([*map(meaning, words), np.nan], dtype=np.float64)[codes]
-    missing = np.isnan(values)
-    wrong = missing & (codes >= 0)
-    return _cells(column, values, missing, wrong, words[int(codes[wrong][0])] if wrong.any() else None)
+    values_by_word = np.asarray([*map(meaning, words), np.nan], dtype=np.float64)
+    values = values_by_word[codes]
+    odd = _rows_by_word(codes, words, np.isnan(values_by_word[:-1]).tolist())
+    return _cells(column, values, np.isnan(values), odd)
 
 
-def _cells(
-    column: Column, values: NDArray[Any], missing: Bools, wrong: Bools | bool = False, first_wrong: str | None = None
-) -> Cells:
-    """Return cells and their report; those that the reader of the table could not parse are among the missing ones."""
-    unfit = int(np.count_nonzero(wrong))
+def _rows_by_word(codes: Indices, words: Sequence[str], chosen: Sequence[bool]) -> dict[str, Indices]:
+    """Return the rows of each chosen word; codes are indices into the words, −1 where missing."""
+    rows = np.flatnonzero(np.asarray([*chosen, False])[codes])
+    if not len(rows):
+        return {}
+    rows = rows[np.argsort(codes[rows], kind="stable")]
+    places, starts = np.unique(codes[rows], return_index=True)
+    parts = np.split(rows, starts[1:])
+    return {words[place]: part for place, part in zip(places.tolist(), parts, strict=True)}
+
+
+def _cells(column: Column, values: NDArray[Any], missing: Bools, odd: Mapping[str, Indices] | None = None) -> Cells:
+    """Return cells and their report; those that the reader of the table could not parse are among the missing ones.
+
+    `odd` has the rows of each word of the wrong type.
+    """
+    rows = odd or {}
+    first_wrong = min(rows, key=lambda word: rows[word][0], default=None)
+    unfit = sum(map(len, rows.values()))
     empty, first = int(np.count_nonzero(missing)) - unfit, column.first_invalid if column.invalid else first_wrong
     report = ColumnReport(column.name, len(values), empty, column.invalid, unfit, first)
-    return Cells(values, missing, report)
+    return Cells(values, missing, report, rows)
 
 
 def _number(word: str) -> float:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Bools, Floats
 from separatrix.codec import Items, Tag
 from separatrix.design.base import map_groups
-from separatrix.design.encode.base import Cells, ColumnReport, Entries, add_reports
+from separatrix.design.encode.base import Cells, ColumnReport, Entries, Mark, add_reports
 from separatrix.design.encode.columns import (
     BooleanEncoding,
     CategoryEncoding,
@@ -66,18 +66,23 @@ class Omitted:
 
 @dataclass(frozen=True)
 class Encoded:
-    """A matrix (n, p), dense or CSR; `kept` is the mask of the table's rows used, `reports` has one per column."""
+    """A matrix (n, p), dense or CSR; `kept` is the mask of the table's rows used, `reports` has one per column.
+
+    `marks` say which rows have cells that were filled, or levels that training did not have.
+    """
 
     X: Any
     kept: Bools
     reports: tuple[ColumnReport, ...]
+    marks: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True)
 class Encoding:
     """How a table becomes a matrix: the encoded columns in order, the omitted ones, and the policy for missing cells.
 
-    `missing`: "impute" fills the cell, "drop" leaves out its row, "error" raises a DataError.
+    `missing` is what happens to the rows of training: "impute" fills the cell, "drop" leaves out its row, "error"
+    raises a DataError. In rows to be predicted, both of the first fill a missing cell (`filling`).
     """
 
     columns: Annotated[tuple[AnyColumn, ...], Items(1)]
@@ -106,6 +111,11 @@ class Encoding:
         """The names of the encoded table columns."""
         return tuple(column.name for column in self.columns)
 
+    @cached_property
+    def filling(self) -> Encoding:
+        """The encoding of rows to be predicted, in which missing cells are filled unless they are an error."""
+        return replace(self, missing="impute") if self.missing == "drop" else self
+
     def decisions(self) -> tuple[str, ...]:
         """Return one sentence per encoded column, per omitted column and per note."""
         left_out = (f"{name!r} is left out: {reason}" for name, reason in self.omitted)
@@ -133,7 +143,8 @@ class Encoding:
             X = self._sparse(cells, rows)
         else:
             X = self._dense(cells, np.zeros((rows, len(self.feature_names))) if into is None else into[:rows])
-        return Encoded(X, kept, tuple(each.report for each in cells))
+        marks = [mark for column, own in zip(self.columns, cells, strict=True) for mark in column.marks(own)]
+        return Encoded(X, kept, tuple(each.report for each in cells), tuple(marks))
 
     def _dense(self, cells: list[Cells], X: Floats) -> Floats:
         parts = list(zip(self.columns, self.places, cells, strict=True))

@@ -3,21 +3,23 @@
     kind      features                                                    a missing cell becomes
     number    the value                                                   the mean, with an indicator
     boolean   0 or 1                                                      the more frequent value, with an indicator
-    category  one per level except the most frequent, the reference       a level of its own
+    category  one per level except the reference                          a level of its own
     date      days since the first date                                   the mean, with an indicator
     text      the tf-idf of its words, if requested by name               no words, with an indicator
 
-Indicators and levels for missing cells are made only where training had missing cells. Omitted, with the reason: ids,
-texts not requested, columns that are constant or empty. A category with more than `max_levels` levels keeps the most
-frequent ones; the others, if there are at least two, share the level "(other)", since so few rows do not determine a
-coefficient each.
+Under the policy "drop", rows with a missing cell are left out, and the plan is made on the others; missing cells of
+rows to be predicted are filled by it. Indicators and levels for missing cells are made only where the rows of training
+have missing cells. The reference of a category is its most frequent level or, if the table declares an order, the
+first one. Omitted, with the reason: ids, texts not requested, columns that are constant or empty. A category
+with more than `max_levels` levels keeps the most frequent ones; the others, if there are at least two, share the level
+"(other)", since so few rows do not determine a coefficient each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -47,6 +49,8 @@ SPARSE_FEATURES = 200  # number of features from which on a sparse matrix may pa
 SAMPLE_ROWS = 1000
 SPARSE_SHARE = 0.1  # of nonzero entries: below, a sparse matrix is smaller and faster
 REASONS_SHOWN = 5  # of omitted columns, in the error if none is left
+LEAST_COMPLETE = 0.5  # share of the rows, below which "auto" does not leave out those with a missing cell
+Policy = Literal["auto", "impute", "drop", "error"]
 _Plan = AnyColumn | Omitted
 
 
@@ -108,14 +112,15 @@ def _plan_category(column: Column, missing: int, options: EncodingOptions) -> _P
     if len(present) == 1 and not missing:
         return Omitted(column.name, f"it is {column.levels[present[0]]!r} in every row")
     merged = len(present) - options.max_levels
-    own = present if merged < 2 else present[: options.max_levels]
-    words = tuple(sorted(column.levels[place] for place in own))
-    reference = options.reference.get(column.name, column.levels[present[0]])
+    own = sorted(present if merged < 2 else present[: options.max_levels])
+    words = tuple(column.levels[place] for place in own)
+    first, why = (words[0], "the first") if column.ordered else (column.levels[present[0]], "the most frequent")
+    reference = options.reference.get(column.name, first)
     if reference not in words:
         raise OptionError(f"{column.name!r} has no level {reference!r}{did_you_mean(reference, words)}")
     size = _reason(column) or f" of {counted(len(present), 'level')}"
     decision = f"{column.name!r} is a category{size}, set against {reference!r}"
-    decision += "" if column.name in options.reference else ", the most frequent"
+    decision += "" if column.name in options.reference else f", {why}"
     if merged >= 2:
         rarest = counted(int(counts[present[options.max_levels]]), "row")
         decision += f"; the {merged:,} rarest, each of at most {rarest}, share the level {OTHER!r}"
@@ -185,29 +190,25 @@ def plan_encoding(
     """Return the encoding of a table's columns other than the target.
 
     `drop` names columns to omit, `text` those whose words are used, `reference` the reference levels of categories;
-    `missing` is "impute", "drop" (rows with a missing cell) or "error". The table is read one column at a time.
+    `missing` is "impute", "drop" (rows with a missing cell), "error", or "auto": "drop" if at least half of the rows
+    remain, else "impute". The table is read one column at a time.
     """
-    policy: Any = require_choice("missing", missing, get_args(Missing))
-    options = EncodingOptions(text, reference or {}, require_count("max_levels", max_levels), missing == "impute")
+    policy: Any = require_choice("missing", missing, get_args(Policy))
+    options = EncodingOptions(text, reference or {}, require_count("max_levels", max_levels))
     _check_names(table, target, drop, options)
     reasons: dict[str | None, str] = {table.row_names: "it names the rows"}
     reasons.update(dict.fromkeys(drop, "asked for"))
     names = [name for name in table.names if name != target]
     dropped = [Omitted(name, reasons[name]) for name in names if name in reasons]
     rest = [name for name in names if name not in reasons]
-    rows: Bools | None = None
-    if missing == "drop":
-        rows, plans = _complete(table, rest, options)
-    else:
-        plans = [plan_column(_column(table, name), options) for name in rest]
-    used = tuple(each for each in plans if isinstance(each, ColumnEncoding))
-    omitted = (*dropped, *(each for each in plans if isinstance(each, Omitted)))
+    row_plan = _plan_rows(table, rest, options, policy)
+    used = tuple(each for each in row_plan.plans if isinstance(each, ColumnEncoding))
+    omitted = (*dropped, *(each for each in row_plan.plans if isinstance(each, Omitted)))
     if not used:
         reasons_shown = "".join(f"; {name!r} is left out: {reason}" for name, reason in omitted[:REASONS_SHOWN])
         raise DataError(f"{table.source} has no column left to predict {target!r} from{reasons_shown}")
-    incomplete = 0 if rows is None else int(np.count_nonzero(~rows))
-    note = f"{counted(incomplete, 'row')} with a missing cell {_are(incomplete)} left out"
-    return _with_storage(Encoding(used, omitted, policy, notes=(note,) if incomplete else ()), table)
+    encoding = Encoding(used, omitted, row_plan.missing, notes=row_plan.notes)
+    return _with_storage(encoding, table)
 
 
 def _with_storage(encoding: Encoding, table: TableSource) -> Encoding:
@@ -244,26 +245,50 @@ def _column(table: TableSource, name: str) -> Column:
     return column if column.is_stored else clean_column(column)
 
 
-def _complete(table: TableSource, names: list[str], options: EncodingOptions) -> tuple[Bools, list[_Plan]]:
-    """Return the mask of rows complete in all encoded columns, and the plans of all columns on these rows.
+@dataclass(frozen=True)
+class _RowPlan:
+    """The plans of columns, the policy for missing cells, and a note on what it does."""
 
-    A column that is constant on these rows is omitted; its missing cells then no longer count, so there may be more
-    rows.
+    plans: list[_Plan]
+    missing: Missing
+    notes: tuple[str, ...] = ()
+
+
+def _plan_rows(table: TableSource, names: Sequence[str], options: EncodingOptions, missing: Policy) -> _RowPlan:
+    """Return the plans of columns, made on the rows that a policy for missing cells uses.
+
+    A column that is constant on the complete rows is omitted; its missing cells then no longer count, so there may be
+    more rows.
     """
-    omitted: list[_Plan] = []
-    while True:
-        complete = np.ones(table.n_rows, dtype=np.bool_)
-        for name in names:
-            column = _column(table, name)
-            if not isinstance(plan_column(column, options), Omitted):
-                complete &= ~column.is_missing
-        if not complete.any():
-            raise DataError(f"{table.source}: every row has a missing cell; use missing 'impute', or leave out columns")
-        columns = (_column(table, name) for name in names)
-        kept = (Column(each.name, each.kind, each.values[complete], each.levels, each.reason) for each in columns)
-        plans = [plan_column(each, options) for each in kept]
-        used = [name for name, plan in zip(names, plans, strict=True) if not isinstance(plan, Omitted)]
-        if len(used) == len(names) or not used:
-            return complete, [*plans, *omitted]
-        omitted += [plan for plan in plans if isinstance(plan, Omitted)]
-        names = used
+    options = replace(options, fills=missing == "impute")
+    plans = [plan_column(_column(table, name), options) for name in names]
+    if missing in {"impute", "error"}:
+        return _RowPlan(plans, missing)
+    omitted = [plan for plan in plans if isinstance(plan, Omitted)]
+    used = [plan.name for plan in plans if not isinstance(plan, Omitted)]
+    gaps = {name: mask for name in used if (mask := _column(table, name).is_missing).any()}
+    if not gaps:
+        return _RowPlan(plans, "drop")
+    complete = ~np.logical_or.reduce(list(gaps.values()))
+    count, worst = int(np.count_nonzero(complete)), max(gaps, key=lambda name: int(np.count_nonzero(gaps[name])))
+    reason = f"{worst!r} is missing in {np.count_nonzero(gaps[worst]):,} of {counted(table.n_rows, 'row')}"
+    if missing == "auto" and count < LEAST_COMPLETE * table.n_rows:
+        note = f"missing cells are filled, as only {counted(count, 'row')} would be left without them: {reason}"
+        return replace(_plan_rows(table, names, options, "impute"), notes=(note,))
+    if not count:
+        raise DataError(
+            f"{table.source}: every row has a missing cell ({reason}); leave out columns, or use missing 'impute'"
+        )
+    plans = [plan_column(_selected(_column(table, name), complete), options) for name in used]
+    rest = [plan.name for plan in plans if not isinstance(plan, Omitted)]
+    if rest and len(rest) < len(used):
+        more = _plan_rows(table, rest, options, "drop")
+        constant = (plan for plan in plans if isinstance(plan, Omitted))
+        return replace(more, plans=[*more.plans, *omitted, *constant])
+    left_out = table.n_rows - count
+    note = f"{counted(left_out, 'row')} with a missing cell {_are(left_out)} left out"
+    return _RowPlan([*plans, *omitted], "drop", (note,))
+
+
+def _selected(column: Column, rows: Bools) -> Column:
+    return replace(column, values=column.values[rows])

@@ -57,7 +57,7 @@ def terms_of(model: Model) -> tuple[ScoreTerm, ...]:
             f"the scores of {model.estimator} are kernel values of {counted(model.kernel.support, 'support vector')},"
             " not a sum over columns that could be exported; use its model file, or fit a linear model"
         )
-    imputes, kinds = model.encoding.missing == "impute", model.kinds
+    imputes, kinds = model.encoding.missing != "error", model.kinds
     places = zip(model.encoding.columns, model.encoding.places, strict=True)
     parts = [(column, model.coef[:, place]) for column, place in places]
     return tuple(

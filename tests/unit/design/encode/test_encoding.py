@@ -200,7 +200,7 @@ def test_nothing_left_is_refused_with_the_reasons() -> None:
     [
         ({"drop": ["agee"]}, "no column 'agee'; did you mean 'age'"),
         ({"drop": ["y"]}, "'y' is the target"),
-        ({"missing": "fill"}, "missing='fill' is not one of 'impute', 'drop', 'error'"),
+        ({"missing": "fill"}, "missing='fill' is not one of 'auto', 'impute', 'drop', 'error'"),
         ({"max_levels": 0}, "max_levels=0 is out of range"),
     ],
 )
