@@ -31,7 +31,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from separatrix.arrays import Floats
+from separatrix.arrays import Floats, Indices
 from separatrix.codec import Shape, Tag, read, write
 from separatrix.design.kernels import AnyKernel, Kernel
 from separatrix.errors import DataError, OptionError, require_count
@@ -311,6 +311,32 @@ class SquaredDistanceMap(FeatureMap):
 
     def names(self, inputs: Sequence[str]) -> tuple[str, ...]:
         return (*(inputs if self.keep else ()), "squared_distance")
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnsMap(FeatureMap):
+    """Some of the input columns.
+
+    >>> ColumnsMap(np.array([0, 2]), 3).names(["a", "b", "c"])
+    ('a', 'c')
+    """
+
+    chosen: Indices
+    columns: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.columns, len(self.chosen)
+
+    @property
+    def words(self) -> str:
+        return f"{len(self.chosen)} of {self.columns} columns"
+
+    def apply(self, X: Floats) -> Floats:
+        return np.asarray(X[:, self.chosen])
+
+    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:
+        return tuple(inputs[column] for column in self.chosen)
 
 
 ALL: tuple[type[FeatureMap], ...] = (SquaredDistanceMap, PolynomialMap, ProductsMap, FourierMap, NystroemMap)

@@ -46,6 +46,8 @@ class Refusal(StrEnum):
     # least squares
     ZERO_COLUMN = "{name!r} is 0 in every row, so its coefficient is not identified; drop the column"
     ALIASED = "{name!r} is {relation} in every row ({kind}), so its coefficient is not identified; drop one of {names}"
+    DROPPED = "dropped: collinear with {others} ({name!r} is {relation} in every row{kind})"
+    DROPPED_ZERO = "dropped: {name!r} is 0 in every row"
     BROKEN_RELATION = (
         "row {row} breaks a relation that held in every row of the fit, {name!r} being {relation}, so its prediction is"
         " not unique; drop the row, or fit without one of these columns"
@@ -117,6 +119,14 @@ def aliased(name: str, shares: Mapping[str, float], *, rounded: bool = False) ->
         return Refusal.ZERO_COLUMN(name=name)
     kind = "collinear to rounding" if rounded else "perfectly collinear"
     return Refusal.ALIASED(name=name, relation=combination(shares), kind=kind, names=[name, *shares])
+
+
+def dropped(name: str, shares: Mapping[str, float], *, rounded: bool) -> str:
+    """Return why a column was dropped: it is a combination of others, by share; `rounded`: up to rounding."""
+    if not shares:
+        return Refusal.DROPPED_ZERO(name=name)
+    kind = ", to rounding" if rounded else ""
+    return Refusal.DROPPED(name=name, others=[*shares], relation=combination(shares), kind=kind)
 
 
 def not_factored(solver: str) -> str:
