@@ -135,7 +135,7 @@ def find_reduction(design: Design, weights: Floats | None) -> Reduction | None:
     """Return the independent columns of a design on the rows of positive weight; None if that is all of them."""
     if design.shape[1] > MAX_WIDTH:
         return None
-    aliases = dependent_columns(design, weights)
+    aliases = dependent_columns(design, weights, in_order=True)
     if not len(aliases.aliased):
         return None
     return Reduction(design, aliases, exact_relations(design, weights, aliases))

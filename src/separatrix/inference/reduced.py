@@ -33,8 +33,9 @@ from separatrix.problem import Problem
 class ReducedInference(Inference):
     """The inference of a fit on some columns.
 
-    `names` are of all columns of the design, the intercept first if `virtual`; `retained` are the columns of the fit. `absent` has the reasons of the columns without a cell, which are those
-    dropped or, if the choice of these is arbitrary (`arbitrary`), all that take part in a relation.
+    `names` are of all columns of the design, the intercept first if `virtual`; `retained` are the columns of the fit.
+    `absent` has the reasons of the columns without a cell: those dropped or, if the choice of these is `arbitrary`, all
+    that take part in a relation.
     """
 
     inner: Inference
