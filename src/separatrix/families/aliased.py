@@ -73,7 +73,7 @@ class Reduction:
         reduced = None
         if inference is not None:
             virtual, retained = self.design.virtual, self.aliases.retained
-            reduced = ReducedInference(inference, names, virtual, retained, self.reasons, self.arbitrary)
+            reduced = ReducedInference(inference, names, virtual, retained, self.reasons, self.arbitrary, self._notes)
         result = self._result(fitted.result)
         return replace(fitted, result=result, inference=reduced, sentences=(*fitted.sentences, *self._sentences))
 
@@ -119,6 +119,13 @@ class Reduction:
         """The shares of other columns in each column left out: exact if they are known, else in floats."""
         rounded = dict(zip(self.aliases.aliased.tolist(), self.aliases.relations(), strict=True))
         return {**rounded, **dict(zip(self.exact.aliased, self.exact.relations, strict=True))}
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        """Which columns are collinear to rounding, for a table in which that is not said of a dropped column."""
+        names, relations = self.design.names, self._relations
+        sets = [[names[place] for place in sorted((column, *relations[column]))] for column in self.exact.held]
+        return (eligibility.collinear_clause(sets),) if sets and self.arbitrary else ()
 
     @property
     def _sentences(self) -> tuple[str, ...]:

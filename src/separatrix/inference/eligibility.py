@@ -129,6 +129,14 @@ def dropped(name: str, shares: Mapping[str, float], *, rounded: bool) -> str:
     return Refusal.DROPPED(name=name, others=[*shares], relation=combination(shares), kind=kind)
 
 
+def collinear_clause(groups: Sequence[Sequence[str]]) -> str:
+    """Return which columns are collinear, as "'a' and 'b' are collinear to rounding, as are 'c' and 'd'"."""
+    first, *others = [listed(names) for names in groups[:NAMES_SHOWN]]
+    more = len(groups) - NAMES_SHOWN
+    as_well = "".join(f", as are {names}" for names in others) + (f", and {more} more sets" if more > 0 else "")
+    return f"{first} {'are' if len(groups[0]) > 1 else 'is'} collinear to rounding{as_well}"
+
+
 def not_factored(solver: str) -> str:
     """Return why a least squares fit was made without a factorisation."""
     return Refusal.TOO_WIDE() if solver == "auto" else Refusal.ITERATIVE(solver=solver)

@@ -26,7 +26,7 @@ from separatrix.errors import counted
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference.basis import TINY, OrthonormalBasis, wald_statistic
 from separatrix.inference.covariance import CovarianceChoice, WeightKind, count_rows, robust_core
-from separatrix.inference.eligibility import Refusal, aliased, listed, singular_covariance
+from separatrix.inference.eligibility import Refusal, aliased, collinear_clause, singular_covariance
 from separatrix.inference.table import InferenceTable, Measure, Term, f_test, require_level, wald_term
 from separatrix.problem import Problem
 
@@ -270,10 +270,9 @@ def _error_assumption(choice: CovarianceChoice) -> str:
 def _notes(facts: LinearFacts) -> Iterator[str]:
     fit = facts.fit
     if fit.aliased:
-        yield (
-            f"collinear with other columns: {listed([facts.names[index] for index in fit.aliased])}; fitted values,"
-            " RSS, R² and F are unique, the coefficients concerned are not"
-        )
+        relations = zip(fit.aliased, fit.relations or [{}] * len(fit.aliased), strict=True)
+        sets = [[facts.names[place] for place in sorted((index, *shares))] for index, shares in relations]
+        yield f"{collinear_clause(sets)}: fitted values, RSS, R² and F are unique, the coefficients concerned are not"
     if fit.condition > HIGH_CONDITION:
         digit = max(1, 16 - len(f"{fit.condition:.0f}") + 1)
         yield f"nearly collinear columns (condition {fit.condition:.1e}): coefficients keep about {digit} digits"

@@ -16,8 +16,8 @@ If the classes are quasi-completely separated, ℓ tends to its supremum as the 
 separates drop out; the estimate is that of the remaining pairs. Columns that then depend on others (exact relations)
 are left out of the information, which does not change the variance of anything estimable.
 
-The information is inverted in columns of equal scale. Where that would lose all digits to nearly dependent columns, as
-the information squares their dependence, ℓ is maximised in coordinates in which the columns are orthonormal (`solvers.
+The information is inverted in columns of equal scale. Where that would lose digits to nearly dependent columns, as the
+information squares their dependence, ℓ is maximised in coordinates in which the columns are orthonormal (`solvers.
 coordinates`): which columns are dependent is decided by `design.rank` alone. Directions whose information is still no
 more than rounding error are left out; a contrast with a share in them has no known variance. Columns far from 0 are
 centred first.
@@ -65,6 +65,7 @@ LARGEST_CHANGE = 5.0  # of a score in one step, relative to scores above 1, if t
 HALVINGS = 30
 SINGULAR = 1e-12  # smallest pivot or eigenvalue of the scaled information: below it too few digits are left
 MLE_TOLERANCE = 1e-14  # of ½ ∇ᵗI⁻¹∇: 1e-7 standard errors
+ILL_CONDITIONED = 1e-8  # smallest pivot of the scaled information: below it variances lose more than half the digits
 CAREFUL = 2**24  # products up to which the rows of nearly dependent columns are mapped in twice the precision
 NULL_SHARE = 1e-10  # share of a contrast in the null directions above which its variance is unknown
 
@@ -205,6 +206,13 @@ def _masked_loss(pointwise: WeightedLoss, eta: Floats, order: int, pairs: Any, *
     return pointwise(np.where(pairs, eta, -np.inf), order, *rows)
 
 
+def smallest_pivot(information: Floats) -> float:
+    """Return the smallest squared pivot of the Cholesky factor in columns of equal scale, 0 if there is none."""
+    scale = np.sqrt(np.maximum(np.diag(information), TINY))
+    factor, failed = scipy.linalg.lapack.dpotrf(information / np.outer(scale, scale), lower=1)
+    return 0.0 if failed else float(np.diag(factor).min(initial=1.0)) ** 2
+
+
 def invert_information(information: Floats) -> tuple[Floats, Floats, Floats]:
     """Return a generalised inverse (k, k), the column scales (k,), and the null directions in scaled columns (k, d)."""
     scale = np.sqrt(np.maximum(np.diag(information), TINY))
@@ -267,6 +275,11 @@ class MaximumLikelihood:
         return not self._inverse[2].shape[1]
 
     @property
+    def smallest_pivot(self) -> float:
+        """The smallest squared pivot of the information, which shows how many digits its inverse loses."""
+        return smallest_pivot(self.maximum.expansion.information[np.ix_(self.independent, self.independent)])
+
+    @property
     def space(self) -> Floats:
         """A basis of the directions of known variance, (m, k)."""
         _, scale, null_directions = self._inverse
@@ -325,7 +338,7 @@ def find_mle(
     tolerance = MLE_TOLERANCE if existence.weights is None else DECREMENT_TOLERANCE
     columns = left_independent(relations, relations.shape[1])
     mle = _climb(likelihood(centred), start, columns, tolerance, centre)
-    if not mle.all_estimable and centred.design.row_visits:
+    if mle.smallest_pivot <= ILL_CONDITIONED and centred.design.row_visits:
         coordinates = Orthonormal.of(centred)
         begin, columns = coordinates.from_coef(start), coordinates.left_independent(relations)
         mle = _climb(likelihood(coordinates.problem), begin, columns, tolerance, centre, coordinates.transform)
@@ -436,7 +449,7 @@ def dense_relations(relations: Sequence[Any], size: int, p: int, centre: Floats)
         scale = max(abs(value) for value in relation.values())
         for column, value in relation.items():
             dense[column, index] = float(value / scale)
-    if len(centre):
+    if len(centre) and relations:
         blocks = dense.reshape(-1, p, len(relations))
         blocks[:, 0] += np.einsum("j,kjr->kr", centre, blocks[:, 1:])
     return dense

@@ -35,7 +35,7 @@ class ReducedInference(Inference):
 
     `names` are of all columns of the design, the intercept first if `virtual`; `retained` are the columns of the fit.
     `absent` has the reasons of the columns without a cell: those dropped or, if the choice of these is `arbitrary`, all
-    that take part in a relation.
+    that take part in a relation. `notes` say which columns are collinear.
     """
 
     inner: Inference
@@ -44,6 +44,7 @@ class ReducedInference(Inference):
     retained: Indices
     absent: Mapping[int, str]
     arbitrary: bool = False
+    notes: tuple[str, ...] = ()
 
     def table(
         self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
@@ -51,7 +52,8 @@ class ReducedInference(Inference):
         table = self.inner.table(covariance, groups, level, lag)
         width = len(self.retained)
         blocks = (table.terms[first : first + width] for first in range(0, len(table.terms), max(width, 1)))
-        return replace(table, terms=tuple(term for block in blocks for term in self._terms(block)))
+        terms = tuple(term for block in blocks for term in self._terms(block))
+        return replace(table, terms=terms, notes=(*self.notes, *table.notes))
 
     def _terms(self, terms: Sequence[Term]) -> list[Term]:
         """Return the terms of all columns for one output, given those of the retained columns."""
