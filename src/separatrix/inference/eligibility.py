@@ -129,12 +129,17 @@ def dropped(name: str, shares: Mapping[str, float], *, rounded: bool) -> str:
     return Refusal.DROPPED(name=name, others=[*shares], relation=combination(shares), kind=kind)
 
 
-def collinear_clause(groups: Sequence[Sequence[str]]) -> str:
+def collinear_clause(sets: Sequence[Sequence[str]]) -> str:
     """Return which columns are collinear, as "'a' and 'b' are collinear to rounding, as are 'c' and 'd'"."""
-    first, *others = [listed(names) for names in groups[:NAMES_SHOWN]]
-    more = len(groups) - NAMES_SHOWN
-    as_well = "".join(f", as are {names}" for names in others) + (f", and {more} more sets" if more > 0 else "")
-    return f"{first} {'are' if len(groups[0]) > 1 else 'is'} collinear to rounding{as_well}"
+    several = [names for names in sets if len(names) > 1]
+    zero = [names[0] for names in sets if len(names) == 1]
+    clauses = [f"{listed(several[0])} are collinear to rounding"] if several else []
+    clauses += [f"as are {listed(names)}" for names in several[1:NAMES_SHOWN]]
+    if len(several) > NAMES_SHOWN:
+        clauses.append(f"and {len(several) - NAMES_SHOWN} more sets")
+    if zero:
+        clauses.append(f"{listed(zero)} {'is' if len(zero) == 1 else 'are'} 0 in every row")
+    return ", ".join(clauses)
 
 
 def not_factored(solver: str) -> str:

@@ -270,9 +270,10 @@ def _error_assumption(choice: CovarianceChoice) -> str:
 def _notes(facts: LinearFacts) -> Iterator[str]:
     fit = facts.fit
     if fit.aliased:
-        relations = zip(fit.aliased, fit.relations or [{}] * len(fit.aliased), strict=True)
-        sets = [[facts.names[place] for place in sorted((index, *shares))] for index, shares in relations]
-        yield f"{collinear_clause(sets)}: fitted values, RSS, R² and F are unique, the coefficients concerned are not"
+        names, relations = facts.names, zip(fit.aliased, fit.relations, strict=bool(fit.relations))
+        sets = [[names[place] for place in sorted((index, *shares))] for index, shares in relations]
+        collinear = collinear_clause(sets) or f"{counted(len(fit.aliased), 'column')} collinear with others"
+        yield f"{collinear}: fitted values, RSS, R² and F are unique, the coefficients concerned are not"
     if fit.condition > HIGH_CONDITION:
         digit = max(1, 16 - len(f"{fit.condition:.0f}") + 1)
         yield f"nearly collinear columns (condition {fit.condition:.1e}): coefficients keep about {digit} digits"
