@@ -113,7 +113,8 @@ def matched(data: dict[str, Any], X: Any, y: Any, weights: Any) -> Rows:
         square = data["kernel"] is not None and data["kernel"]["name"] == "precomputed"
         X, codes, sizes = (X[kept][:, kept] if square else X[kept]), codes[kept], sizes[kept]
     _require(bool(np.isfinite(X).all()), "entries not finite")
-    return Rows(_mapped(data["map"], X), codes, sizes, data["intercept"], data["kernel"])
+    chosen = X if data.get("dropped") is None else np.delete(X, data["dropped"], axis=1)
+    return Rows(_mapped(data["map"], chosen), codes, sizes, data["intercept"], data["kernel"])
 
 
 def _require(holds: bool, what: str) -> None:

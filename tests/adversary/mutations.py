@@ -60,6 +60,7 @@ CHOICES: dict[str, list[Any]] = {
     "tie": ["positive", "negative", "mistake", "correct"],
     "update": ["single", "batch"],
     "kernel": [{"name": "linear"}, {"name": "rbf", "gamma": 1.0}, {"name": "rbf", "gamma": "scale"}, {"name": "own"}],
+    "dropped": [None, [0], [1], [0, 1], [2], [], [1, 1], [-1], [99]],
     "map": [{"name": "polynomial", "columns": 2, "degree": d, "products": True} for d in (1, 2, 3, 10**9)],
 }
 

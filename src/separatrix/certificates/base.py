@@ -234,6 +234,7 @@ _MODULES = {
 KINDS = tuple(_MODULES)
 _KINDS: dict[str, type[Certificate]] = {}
 MIXED = "mixed"  # the kind of parts of different kinds, which name theirs
+REDUCED = {"separability", "optimality", "likelihood", "least-squares", "bias-reduction"}  # may be of fewer columns
 KEYS = ("format", "kind", "data", "statement", "witness", "parts", "verdict", "claim")
 
 
@@ -291,11 +292,13 @@ def read_body(given: Mapping[str, Any]) -> Certificate:
 
 
 def _require_space(kind: type[Certificate], data: Data) -> None:
-    """Raise a FormatError for data with a kernel or a map of which a kind of certificate knows nothing."""
+    """Raise a FormatError for data with a kernel, a map or dropped columns of which a kind knows nothing."""
     if (data.kernel is None) == kind.kind.startswith("kernel"):
         raise FormatError(
             f" is {'missing' if data.kernel is None else 'given'} in a {kind.kind} certificate", ".data.kernel"
         )
+    if data.dropped is not None and kind.kind not in REDUCED:
+        raise FormatError(f" is given in a {kind.kind} certificate", ".data.dropped")
     if data.map is not None and kind.kind != "separability":
         raise FormatError(f" is given in a {kind.kind} certificate", ".data.map")
 

@@ -489,7 +489,8 @@ class BiasReductionCertificate(Certificate):
         if self.penalised is None:
             return "nothing is proved about these coefficients"
         value = Context(prec=10, rounding=ROUND_FLOOR).create_decimal_from_float(self.penalised)
-        sentence = f"the penalised log-likelihood (Firth) is at least {value:g}"
+        without = f"{self.data.without}, " if self.data.without else ""
+        sentence = f"{without}the penalised log-likelihood (Firth) is at least {value:g}"
         if self.excess is None:
             return f"{sentence}; no local maximum is proved"
         excess = Context(prec=3, rounding=ROUND_CEILING).create_decimal_from_float(self.excess)

@@ -8,6 +8,7 @@ names the row, the label or the shape. Checkers see nothing else.
               but 1 is not True). Every row that counts has one of them; `counts` has the number of rows of each. A
               label without rows makes no scores, and claims say that no row has it
     columns   if both sides have names, the same ones, in any order; otherwise by position
+    dropped   columns that the fit left out; checkers do not see them
     weights   given if the fit had them, and only then; rows of weight 0 do not count
     numbers   float64; integers that float64 does not hold are refused
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Annotated, Any, Literal
@@ -43,7 +44,7 @@ from separatrix.design.build import (
 from separatrix.design.kernel_matrix import by_rows, select_rows
 from separatrix.design.kernels import AnyKernel, Precomputed
 from separatrix.design.mapped import MappedRows
-from separatrix.design.maps import AnyMap, FeatureMap
+from separatrix.design.maps import AnyMap, ColumnsMap, FeatureMap
 from separatrix.errors import DataError, counted
 from separatrix.numerics import as_objects, first_rounded, refuse_masked, rounded_error
 
@@ -53,6 +54,7 @@ Scheme = Literal["one-vs-rest", "pairs"]
 Whole = Annotated[int, Range(0, MAX_WHOLE)]
 MAX_OUTPUTS = 1e6  # columns of a map
 MAX_MAPPED = 1e10  # numbers that a map gives
+MOST_NAMES = 10  # columns that a claim names
 
 
 class BeyondLimitsError(Exception):
@@ -70,17 +72,21 @@ def require_work(what: str, amount: float, limit: float) -> None:
 class Data:
     """The rows that a certificate is about.
 
-    `rows` and `width` are the shape of X, `columns` its names (None: by position), `intercept` whether scores have a
-    constant. `weights`: whether there are sample weights; `class_weights` multiply them, one number per label.
-    `task`: "numbers", "two" labels (the positive one last), "several", or one label against the "rest". With a
-    `scheme` there is one part per label, each against the rest, or one per pair of labels. `counts` has the number of
-    rows that count: of each label, then of the rest; of numbers, all rows. A `map` or a `kernel` is applied to the rows
-    first. Offsets, trials, penalty factors and bounds are not used by this release.
+    `rows` and `width` are the shape of X, `columns` its names (None: by position), `dropped` the columns that the fit
+    left out (None: none), `intercept` whether scores have a constant. `weights`: whether there are sample weights;
+    `class_weights` multiply them, one number per label. `task`: "numbers", "two" labels (the positive one last),
+    "several", or one label against the "rest". With a `scheme` there is one part per label, each against the rest, or
+    one per pair of labels. `counts` has the number of rows that count: of each label, then of the rest; of numbers,
+    all rows. A `map` or a `kernel` is applied to the rows first. Offsets, trials, penalty factors and bounds are not
+    used by this release.
     """
 
     rows: Whole
     width: Whole
     columns: Annotated[tuple[str, ...], Items(distinct=True)] | None = None
+    dropped: Annotated[tuple[Whole, ...], Items(1, distinct=True)] | None = field(
+        default=None, metadata={"optional": True}
+    )
     intercept: bool
     weights: bool = False
     class_weights: tuple[Annotated[float, Range(0.0)], ...] | None = None
@@ -112,22 +118,30 @@ class Data:
             raise ValueError(f"counts add up to {sum(self.counts)}, of {self.rows} rows without weights")
         if self.class_weights is not None and (len(self.class_weights) != n_labels or self.task in {"numbers", "rest"}):
             raise ValueError(f"{len(self.class_weights)} class weights do not fit {n_labels} labels")
+        self._require_columns()
+        if self.scheme is not None and (self.task not in {"two", "several"} or n_labels < 2):
+            raise ValueError(f"the scheme {self.scheme!r} needs several labels")
+
+    def _require_columns(self) -> None:
+        """Raise a ValueError if names, dropped columns, map or kernel do not fit the columns."""
         if self.columns is not None and len(self.columns) != self.width:
             raise ValueError(f"{len(self.columns)} columns are named, of {self.width}")
+        if self.dropped is not None and not all(column < self.width for column in self.dropped):
+            raise ValueError(f"the dropped columns {list(self.dropped)} are not all among {self.width}")
+        if self.dropped is not None and (self.map is not None or self.kernel is not None):
+            raise ValueError("columns are dropped where a map or a kernel is applied to all of them")
         if self.map is not None and self.map.inputs != self.width:
             raise ValueError(f"the map takes {self.map.inputs} columns, of {self.width}")
         if getattr(self.kernel, "gamma", None) == "scale":
             raise ValueError('gamma of the kernel is "scale", where a number is needed')
         if self.kernel is not None and self.map is not None:
             raise ValueError("a map and a kernel are given, of which one is used")
-        if self.scheme is not None and (self.task not in {"two", "several"} or n_labels < 2):
-            raise ValueError(f"the scheme {self.scheme!r} needs several labels")
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns of the design: after the map, the intercept first."""
         names = column_names(self.width, self.columns)
-        names = names if self.map is None else self.map.names(names)
+        names = names if self.space is None else self.space.names(names)
         return tuple(with_intercept(names, self.intercept))
 
     @property
@@ -138,7 +152,23 @@ class Data:
     @property
     def n_scores(self) -> int:
         """The number of columns of the design: coefficients of one score."""
-        return (self.width if self.map is None else self.map.outputs) + int(self.intercept)
+        return (self.width if self.space is None else self.space.outputs) + int(self.intercept)
+
+    @property
+    def space(self) -> FeatureMap | None:
+        """The map of the rows, or the choice of the columns that are not dropped; None for the rows themselves."""
+        if self.dropped is None:
+            return self.map
+        return ColumnsMap(np.setdiff1d(np.arange(self.width), self.dropped), self.width)
+
+    @property
+    def without(self) -> str:
+        """Which columns are dropped, as "without 'a'"; empty if there are none."""
+        if self.dropped is None:
+            return ""
+        names = column_names(self.width, self.columns)
+        more = f" and {len(self.dropped) - MOST_NAMES:,} more" if len(self.dropped) > MOST_NAMES else ""
+        return f"without {', '.join(repr(names[column]) for column in self.dropped[:MOST_NAMES])}{more}"
 
     @property
     def n_classes(self) -> int:
@@ -224,7 +254,9 @@ class MatchedRows:
         """The rows as a design, with the intercept of the data; entries that are not finite raise a DataError."""
         if self.given is not None:
             return self.given
-        design = make_design(self.X, intercept=self.data.intercept, names=self.data.names[int(self.data.intercept) :])
+        data, given = self.data, isinstance(self.X, MappedRows)
+        names = column_names(data.width, data.columns) if given else data.names[int(data.intercept) :]
+        design = make_design(self.X, intercept=data.intercept, names=names)
         if self.data.task != "numbers" or not math.isfinite(largest_entry(design)):  # sums of squares are scaled
             require_finite(design)
         return design
@@ -295,11 +327,12 @@ def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
     if weights is not None and not weights.all():
         counting = weights > 0.0
         rows = rows._select(data, counting, codes[counting])
-    if data.map is None:
+    if data.space is None:
         return rows
-    require_work("columns of the map", data.map.outputs, MAX_OUTPUTS)
-    require_work("numbers of the map", data.rows * data.map.outputs, MAX_MAPPED)
-    return replace(rows, X=mapped_rows(rows.X, data.map))
+    if data.map is not None:
+        require_work("columns of the map", data.map.outputs, MAX_OUTPUTS)
+        require_work("numbers of the map", data.rows * data.map.outputs, MAX_MAPPED)
+    return replace(rows, X=mapped_rows(rows.X, data.space))
 
 
 def _kind_of(label: object) -> str:

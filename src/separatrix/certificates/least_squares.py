@@ -215,7 +215,8 @@ class LeastSquaresCertificate(Certificate):
         clause = dependence_clause(self)
         if self._is_wide and not clause:
             clause = ", which other coefficients reach too, as there are more coefficients than rows"
-        return f"{least} the least{clause} (relative excess {shown_up(self.relative_excess, 3)})"
+        without = f"; {self.data.without}" if self.data.without else ""
+        return f"{least} the least{clause} (relative excess {shown_up(self.relative_excess, 3)}{without})"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         problem = Problem(rows.finite_design, rows.targets, Squared(), weights=rows.weights)

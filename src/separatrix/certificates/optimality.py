@@ -142,7 +142,9 @@ class OptimalityCertificate(Certificate):
             if values is not None and values.shape != shape:
                 raise ValueError(f"the {name} have shape {values.shape}; {shape} is needed")
         if self.scales is not None and len(self.scales) != self.data.n_scores - self.data.intercept:
-            raise ValueError(f"there are {len(self.scales)} scales for {self.data.width} columns")
+            raise ValueError(
+                f"there are {len(self.scales)} scales for {self.data.n_scores - self.data.intercept} columns"
+            )
         if (self.dual_rows is None) != (self.dual_values is None):
             raise ValueError("the rows of the dual point have no values, or the values no rows")
         if self.dual_rows is not None and self.dual_values is not None:
@@ -208,7 +210,8 @@ class OptimalityCertificate(Certificate):
         penalty = "no penalty" if not self.strength else f"strength {self.strength:.6g}, l1_ratio {self.l1_ratio:.6g}"
         scaled = "" if self.scales is None else " of scaled columns"
         weights = ", class weights" if self.data.class_weights is not None else ""
-        return f"relative gap {shown_up(self.relative_gap, 3)}; {self.loss} loss, {penalty}{scaled}{weights}"
+        without = f", {self.data.without}" if self.data.without else ""
+        return f"relative gap {shown_up(self.relative_gap, 3)}; {self.loss} loss, {penalty}{scaled}{weights}{without}"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         problem = self._problem(rows)

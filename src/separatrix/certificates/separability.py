@@ -117,7 +117,7 @@ class SeparabilityCertificate(Certificate):
     def claim(self) -> str:
         claim = self._claim()
         if self.data.map is None:
-            return claim
+            return f"{self.data.without}: {claim}" if self.data.without else claim
         values = "in floats" if self.data.map.exact else "in floats computed here"
         margin = "" if self.widest is None else f"; the widest margin there is {self.widest.lower:.6g}"
         if self.widest is not None and self.widest.verdict != "widest margin":

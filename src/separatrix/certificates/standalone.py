@@ -41,9 +41,10 @@ FRACTION = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,3999})?")
 PLACE = re.compile(r"0|[1-9][0-9]{0,14}")
 KEYS = "format kind data statement witness parts verdict claim"
 DATA_KEYS = (
-    "rows width columns intercept weights class_weights offset trials penalty_factor bounds map kernel task labels"
-    " scheme counts"
+    "rows width columns dropped intercept weights class_weights offset trials penalty_factor bounds map kernel task"
+    " labels scheme counts"
 )
+REDUCED = ("separability", "optimality", "likelihood", "least-squares", "bias-reduction")  # may be of fewer columns
 FIELDS = {
     "separability": ("n_left undecided", "weights proof divergence clashes widest"),
     "margin": ("lower upper", "coef rows multipliers"),
@@ -183,8 +184,11 @@ def _check_data(data: Group) -> None:
     if data["columns"] is not None:
         names = _list(data["columns"], width)
         _require(all(type(name) is str for name in names) and len(set(names)) == width, "the columns do not fit")
+    if data["dropped"] is not None:
+        _require(bool(_wholes(data["dropped"], width)), "no column is dropped")
     if data["map"] is not None:
         raise UncheckedError("certificates after a map")
+    _require(data["kernel"] is None or data["dropped"] is None, "columns are dropped beside a kernel")
     if data["kernel"] is not None:
         _check_kernel(data["kernel"])
 
@@ -251,6 +255,7 @@ class LabelledRows:
             raise UncheckedError(f"the table has columns {header}, not {names} as numbers")
         _require(data["weights"] == (weight is not None), "sample weights are given, or missing, unlike in the fit")
         _require(len(lines) == data["rows"], f"{len(lines)} rows, where the certificate is of {data['rows']}")
+        names = [name for place, name in enumerate(names) if place not in (data["dropped"] or [])]
         places, labels, task = [header.index(name) for name in names], data["labels"], data["task"]
         self.data, self.values, self.codes, self.numbers = data, list[Vector](), list[int](), list[int]()
         self.targets, self.weights = list[Fraction](), list[Fraction]()
@@ -306,6 +311,15 @@ class LabelledRows:
             return f"; every row has the label {labels[0]!r}"
         missing = [repr(label) for label, count in zip(labels, counts, strict=False) if not count]
         return f"; no row has the label {' or '.join(missing)}" if missing else ""
+
+    @property
+    def without(self) -> str:
+        """The columns that the fit left out, in words."""
+        dropped, all_names = self.data["dropped"] or [], _column_names(self.data)
+        more = f" and {len(dropped) - MAX_NAMES:,} more" if len(dropped) > MAX_NAMES else ""
+        return (
+            f"without {', '.join(repr(all_names[column]) for column in dropped[:MAX_NAMES])}{more}" if dropped else ""
+        )
 
     @cached_property
     def signed(self) -> list[Vector]:
@@ -436,7 +450,8 @@ def _check_separability(statement: Group, witness: Group, rows: LabelledRows) ->
         _require(weights is not None, "a divergence without a direction")
         _check_divergence(divergence, proof, rays, width)
     verdict = "separable" if proof is None else "overlap" if weights is None else "quasi"
-    return verdict, _separability_claim(verdict, labels, classes, n_left, cause)
+    without = f"{rows.without}: " if rows.without else ""
+    return verdict, f"{without}{_separability_claim(verdict, labels, classes, n_left, cause)}"
 
 
 def _counted(count: int, noun: str) -> str:
@@ -1113,7 +1128,8 @@ def _check_optimality(statement: Group, witness: Group, rows: LabelledRows) -> R
     kept = "no penalty" if not strength else f"strength {strength:.6g}, l1_ratio {ratio:.6g}"
     scaled = "" if statement["scales"] is None else " of scaled columns"
     weights = ", class weights" if rows.data["class_weights"] is not None else ""
-    conditions = f"relative gap {_shown(relative, 3)}; {loss} loss, {kept}{scaled}{weights}"
+    without = f", {rows.without}" if rows.without else ""
+    conditions = f"relative gap {_shown(relative, 3)}; {loss} loss, {kept}{scaled}{weights}{without}"
     return _optimal(relative, stated.held), f"{words}{_dependence(stated, rows)} ({conditions}){rows.absent}"
 
 
@@ -1121,9 +1137,14 @@ def _optimal(relative_gap: Fraction, held: list[int]) -> str:
     return "stopped" if relative_gap > OPTIMAL_GAP else "optimal within" if held else "optimal"
 
 
+def _column_names(data: Group) -> list[str]:
+    return list(data["columns"] or (f"x{j + 1}" for j in range(data["width"])))
+
+
 def _names(columns: list[int], rows: LabelledRows) -> str:
     """Return the names of columns of the design, of many the first."""
-    names = list(rows.data["columns"] or (f"x{j + 1}" for j in range(rows.data["width"])))
+    dropped = rows.data["dropped"] or []
+    names = [name for place, name in enumerate(_column_names(rows.data)) if place not in dropped]
     first = "intercept"
     while first in names:
         first = f"({first})"
@@ -1214,7 +1235,8 @@ def _check_least_squares(statement: Group, witness: Group, rows: LabelledRows) -
     if len(rows.values) < len(coef) and not clause:
         clause = ", which other coefficients reach too, as there are more coefficients than rows"
     words = f"the sum of squares is at most {_shown(rss, 10)}, at most {_shown(excess, 3)} above the least{clause}"
-    return _optimal(relative, stated.held), f"{words} (relative excess {_shown(relative, 3)})"
+    without = f"; {rows.without}" if rows.without else ""
+    return _optimal(relative, stated.held), f"{words} (relative excess {_shown(relative, 3)}{without})"
 
 
 # Closed forms and Firth's bias reduction
@@ -1265,7 +1287,8 @@ def _check_bias_reduction(statement: Group, witness: Group, rows: LabelledRows) 
     objective = Objective(rows, "logistic", list(range(width)), (Fraction(0), Fraction(0)), rows.values)
     firth = JeffreysPoint(objective, [[Enclosure.of(w) for w in coef]], Fraction(total))
     _within("minus the penalised log-likelihood", (-firth.value).high, Enclosure.of(-penalised))
-    words = f"the penalised log-likelihood (Firth) is at least {_rounded(penalised, 10, ROUND_FLOOR):g}"
+    without = f"{rows.without}, " if rows.without else ""
+    words = f"{without}the penalised log-likelihood (Firth) is at least {_rounded(penalised, 10, ROUND_FLOOR):g}"
     if excess is None or radii is None:
         return "stopped", f"{words}; no local maximum is proved"
     for concavity in firth.concavities():
@@ -1755,8 +1778,10 @@ def check(certificate: Any, path: str, options: dict[str, str]) -> str:
     _require(type(root["format"]) is int and root["format"] == 2 and isinstance(kind, str), "unknown format or kind")
     if kind not in (*CHECKS, "mixed"):
         raise UncheckedError(f"certificates of {kind[:40]!r}")
-    data = _object(root["data"], DATA_KEYS, "data")
+    given = root["data"] if isinstance(root["data"], dict) else {}
+    data = _object({"dropped": None, **given}, DATA_KEYS, "data")
     _check_data(data)
+    _require(data["dropped"] is None or kind in REDUCED, f"columns are dropped in a {kind} certificate")
     rows = LabelledRows(path, options, data)
     with localcontext(NEAREST):
         verdict, claim = _check_part(kind, root, rows) if data["scheme"] is None else _check_parts(root, rows)

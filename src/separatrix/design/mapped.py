@@ -38,12 +38,12 @@ class MappedRows(NamedTuple):
 
 
 class MappedDesign(Design):
-    """A design without virtual column, mapped as it is read; `centre` is subtracted from the mapped rows."""
+    """A design, without its virtual column, mapped as it is read; `centre` is subtracted from the mapped rows."""
 
     def __init__(
         self, base: Design, feature_map: FeatureMap, names: Sequence[str], virtual: bool, centre: Floats | None = None
     ) -> None:
-        feature_map.require_width(base.shape[1])
+        feature_map.require_width(base.shape[1] - base.virtual)
         super().__init__((base.shape[0], feature_map.outputs + virtual), names, virtual)
         self.base, self.map, self.centre = base, feature_map, centre
         self.in_memory, self.block_rows = base.in_memory, base.block_rows
@@ -74,7 +74,7 @@ class MappedDesign(Design):
         return Block(mapped if self.centre is None else mapped - self.centre, self.virtual, start)
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        return self._mapped(self.base.take(indices), 0).dense()
+        return self._mapped(self.base.take(indices)[:, int(self.base.virtual) :], 0).dense()
 
     def select(self, mask: Bools) -> MappedDesign:
         """Return the rows where `mask` is true, copied unmapped, as a design."""

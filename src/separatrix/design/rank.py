@@ -49,15 +49,32 @@ class Aliases(NamedTuple):
         return self._replace(shares=shares)
 
 
-def dependent_columns(design: Design, weights: Floats | None) -> Aliases:
-    """Return the aliases of a design's columns on the rows of positive weight, in one pass."""
+def dependent_columns(design: Design, weights: Floats | None, *, in_order: bool = False) -> Aliases:
+    """Return the aliases of a design's columns on the rows of positive weight, in one pass.
+
+    With `in_order` the first independent columns are retained, also if there are more columns than rows.
+    """
     centre = design.needed_centre()
     centred = design if centre is None else design.centred(centre)
-    aliases = aliases_of_triangle(row_triangle(centred, weights), design.shape[0], design.virtual)
+    triangle = row_triangle(centred, weights)
+    if in_order:
+        triangle = np.pad(triangle, ((0, triangle.shape[1] - len(triangle)), (0, 0)))
+    aliases = aliases_of_triangle(triangle, design.shape[0], design.virtual)
     if centre is None:
         return aliases
     design.passes += centred.passes
     return aliases.uncentred(centre)
+
+
+def is_spanned(column: Floats, design: Design, weights: Floats | None) -> bool:
+    """Tell whether a column (n,) is in the span of a design's columns on the rows of positive weight; one pass."""
+    centre = design.needed_centre()
+    centred = design if centre is None else design.centred(centre)
+    reduced = triangle(centred, column, weights)
+    reduced = np.pad(reduced, ((0, reduced.shape[1] - len(reduced)), (0, 0)))
+    if centre is not None:
+        design.passes += centred.passes
+    return design.shape[1] in aliases_of_triangle(reduced, design.shape[0], design.virtual).aliased
 
 
 def row_triangle(design: Design, weights: Floats | None) -> Floats:

@@ -25,6 +25,7 @@ from separatrix.arrays import Floats
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
+from separatrix.design.rank import dependent_columns
 from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.families.base import class_weights
 from separatrix.fit.convex import ConvexOptions, fit_convex
@@ -36,7 +37,6 @@ from separatrix.separability.check import check_separability
 
 CERTIFIED_GAP = 1e-9  # relative, of our own fit
 NEAR = 1e-6  # relative: an objective this close to the minimum counts as optimal
-RANK_TOLERANCE = 1e-12  # relative to the largest eigenvalue of the scaled Gram matrix
 MOST_COLUMNS = 3000  # up to which the rank is computed
 WIDTH = 100
 
@@ -169,14 +169,8 @@ def _values(problem: Problem, coef: Floats) -> tuple[float, float, float]:
 
 
 def _rank(design: Design) -> int | None:
-    """Return the rank of the scaled columns; None if there are too many."""
-    if design.shape[1] > MOST_COLUMNS:
-        return None
-    centre = design.needed_centre()
-    gram = (design if centre is None else design.centred(centre)).gram(np.ones(design.shape[0]))
-    scale = np.sqrt(np.maximum(np.diag(gram), np.finfo(np.float64).tiny))
-    eigenvalues = np.linalg.eigvalsh(gram / np.outer(scale, scale))
-    return int(np.sum(eigenvalues > RANK_TOLERANCE * eigenvalues[-1]))
+    """Return the rank of the columns; None if there are too many."""
+    return len(dependent_columns(design, None).retained) if design.shape[1] <= MOST_COLUMNS else None
 
 
 def _findings(audited: Audit, loss: Loss) -> Iterator[str]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.errors import counted
+from separatrix.families.aliased import find_reduction
 from separatrix.families.base import Fitted, TrainingRows, convex_options, refused_inference
 from separatrix.families.options import LinearOptions
 from separatrix.families.penalised import penalise, scale_rows
@@ -35,6 +36,20 @@ def fit(rows: TrainingRows, options: LinearOptions, watch: Watch | None = None, 
         needed = f"{counted(n, 'row')} do not identify {counted(p, 'column')}"
     if needed or not options.may_be_unpenalised:
         return _fit_penalised(rows, options, watch, start, needed)
+    reduction = find_reduction(problem.design, problem.weights) if options.aliased == "drop" else None
+    if reduction is None:
+        return _fit_unpenalised(problem, options, watch, start)
+    (reduced,) = problems(reduction.rows(rows), options)
+    return reduction.fitted(_fit_unpenalised(reduced, options, watch, reduction.start(start)))
+
+
+def problems(rows: TrainingRows, options: LinearOptions) -> list[Problem]:
+    """Return the unpenalised problem, as a list of one."""
+    y = np.asarray(rows.y, dtype=np.float64)
+    return [Problem(rows.design(options.fit_intercept), y, Squared(), weights=rows.weights)]
+
+
+def _fit_unpenalised(problem: Problem, options: LinearOptions, watch: Watch | None, start: Floats | None) -> Fitted:
     if options.solver == "auto" and can_solve_directly(problem.design):
         return _fit_least_squares(problem, options)
     convex = convex_options(options)
@@ -43,12 +58,6 @@ def fit(rows: TrainingRows, options: LinearOptions, watch: Watch | None = None, 
     reason = eligibility.not_factored(options.solver)
     fitted.inference = refused_inference(fitted, problem.design, reason)
     return fitted
-
-
-def problems(rows: TrainingRows, options: LinearOptions) -> list[Problem]:
-    """Return the unpenalised problem, as a list of one."""
-    y = np.asarray(rows.y, dtype=np.float64)
-    return [Problem(rows.design(options.fit_intercept), y, Squared(), weights=rows.weights)]
 
 
 def _fit_least_squares(problem: Problem, options: LinearOptions) -> Fitted:

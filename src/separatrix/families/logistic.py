@@ -22,6 +22,7 @@ from separatrix.certificates.optimality import LikelihoodCertificate, Optimality
 from separatrix.certificates.rays import Relation
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import OptionError, SeparationError, counted
+from separatrix.families.aliased import Reduction, find_reduction
 from separatrix.families.base import (
     Fitted,
     Link,
@@ -65,7 +66,7 @@ class LogisticFitted(Fitted):
     @cached_property
     def limits(self) -> list[dict[str, float]] | None:
         """By name, the limit of each coefficient: a number, ±inf, or nan if it is not identified; one per fit."""
-        return [fit.limits() for fit in self.inference.fits] if isinstance(self.inference, LogisticModel) else None
+        return None if self.inference is None else self.inference.limits()
 
     def __getstate__(self) -> dict[str, Any]:
         _ = self.limits  # which need the rows
@@ -80,17 +81,14 @@ def fit(
     convex, needed = convex_options(options), _too_few(rows) if options.strength == "auto" else ""
     if options.may_be_unpenalised and not needed:
         weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
-        tasks = _problems(weighted, options)
-        starts = _starts(start, tasks, weighted)
-        fits = [_fit_likelihood(task, convex, begin, watch) for task, begin in zip(tasks, starts, strict=True)]
-        unproved = _unproved(fits)
-        if unproved is None or options.strength != "auto":
-            existence = _existence_about([each.existence for each in fits], rows, options)
-            return _unpenalised(weighted, tasks, fits, existence, options)
-        needed = UNKNOWN
-        if unproved.verdict != "undecided":
-            divergence = describe_divergence(unproved)
-            needed = f"{_separated(unproved)}, so that the likelihood has no maximum{divergence}"
+        reduction = find_reduction(weighted.design, weighted.weights) if options.aliased == "drop" else None
+        if reduction is None:
+            outcome = _maximise(rows, weighted, options, start, watch)
+        else:
+            outcome = _maximise_reduced(reduction, rows, options, start, watch)
+        if not isinstance(outcome, str):
+            return outcome
+        needed = outcome
     return _fit_penalised(rows, options, start, needed, lambda task, begin: _solve(task, convex, begin, watch)[1])
 
 
@@ -114,6 +112,44 @@ def _starts(start: Floats | None, problems: Sequence[Problem], rows: WeightedRow
 
 
 # Without a penalty
+
+
+def _maximise(
+    rows: TrainingRows, weighted: WeightedRows, options: LogisticOptions, start: Floats | None, watch: Watch | None
+) -> LogisticFitted | str:
+    """Return the fit without a penalty or, if strength is "auto" and no maximum is proved, why a penalty is needed.
+
+    Where columns are collinear and that leaves separation undecided, or keeps the bias from being reduced, the fit is
+    that of a largest set of independent columns.
+    """
+    convex, tasks = convex_options(options), _problems(weighted, options)
+    starts = _starts(start, tasks, weighted)
+    fits = [_fit_likelihood(task, convex, begin, watch) for task, begin in zip(tasks, starts, strict=True)]
+    unproved = _unproved(fits)
+    if unproved is not None and (unproved.verdict == "undecided" or options.on_separation == "firth"):
+        reduction = find_reduction(weighted.design, weighted.weights)
+        if reduction is not None:
+            return _maximise_reduced(replace(reduction, arbitrary=True), rows, options, start, watch)
+    if unproved is None or options.strength != "auto":
+        existence = _existence_about([each.existence for each in fits], rows, options)
+        return _unpenalised(weighted, tasks, fits, existence, options)
+    if unproved.verdict == "undecided":
+        return UNKNOWN
+    return f"{_separated(unproved)}, so that the likelihood has no maximum{describe_divergence(unproved)}"
+
+
+def _maximise_reduced(
+    reduction: Reduction, rows: TrainingRows, options: LogisticOptions, start: Floats | None, watch: Watch | None
+) -> LogisticFitted | str:
+    """Return the same for the retained columns, with all columns in the fit."""
+    reduced = reduction.rows(rows)
+    weighted = weigh(reduced, intercept=options.fit_intercept, class_weight=options.class_weight)
+    outcome = _maximise(reduced, weighted, options, reduction.start(start), watch)
+    if isinstance(outcome, str):
+        return outcome
+    fitted = reduction.fitted(outcome)
+    existence = [reduction.certificate(each) for each in outcome.existence or ()]
+    return replace(fitted, existence=existence)
 
 
 def _solve(
@@ -302,7 +338,8 @@ def fit_pass(
     The states of the fit are in its `details`. Its certificate is about these rows only, and existence is not judged.
     """
     wholes = {"strength": isinstance(options.strength, str), "class_weight": options.class_weight is not None}
-    for name, given in {**wholes, "scaling": options.scaling != "none"}.items():
+    columns = {"scaling": options.scaling != "none", "aliased": options.aliased != "keep"}
+    for name, given in {**wholes, **columns}.items():
         if given:
             raise OptionError(f"{name}={getattr(options, name)!r} needs all rows; leave it out of partial fits")
     convex, earlier, used = convex_options(options), iter(states or ()), []

@@ -211,6 +211,11 @@ class ElasticNetOptions(PenalisedOptions):
     weight_kind: Literal["precision", "frequency"] = option(
         "precision", 'meaning of weights in tests and standard errors: "precision", or "frequency" (a number of rows)'
     )
+    aliased: Literal["keep", "drop"] = option(
+        "keep",
+        'collinear columns without a penalty: "keep" all, with no tests of those concerned; "drop" the later ones, as R'
+        " does, so that they have a coefficient of 0 and the others those of the smaller model",
+    )
     warm_start: bool = option(False, "whether to start at the last fit's coefficients, if of equal shape", flag=None)
     rate: float | Literal["auto"] | Callable[[int], float] = option(
         "auto",
@@ -245,6 +250,10 @@ class ElasticNetOptions(PenalisedOptions):
             if self.solver not in solvers and getattr(self, name) != type(self).__dataclass_fields__[name].default:
                 known = " or ".join(f'solver="{solver}"' for solver in solvers)
                 raise OptionError(f"{name}={_plain(getattr(self, name))!r} is for {known}, not for {self.solver!r}")
+        if self.aliased == "drop" and not self.may_be_unpenalised:
+            raise OptionError(
+                f'aliased="drop" is for fits without a penalty, not for strength={_plain(self.strength)!r}'
+            )
         if callable(self.rate) and self.schedule == "inverse":
             raise OptionError("a rate that is a function is its own schedule; leave schedule out")
 

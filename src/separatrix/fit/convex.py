@@ -325,8 +325,11 @@ def _message(fit: ConvexFit, options: ConvexOptions) -> str:
     if options.stop != "gap":
         goal = f"{GOALS[options.stop]} {walk.facts[STOPPING_FACTS[options.stop]]:.2g}"
     if walk.status is Status.OPTIMAL:
-        names = ", ".join(repr(fit.walked.design.names[column]) for column in fit.dependence.held)
-        held = f" over the other columns, as {names} is collinear with others to rounding" if names else ""
+        names = [repr(fit.walked.design.names[column]) for column in fit.dependence.held]
+        verb = "is" if len(names) == 1 else "are"
+        held = (
+            f" over the other columns, as {', '.join(names)} {verb} collinear with others to rounding" if names else ""
+        )
         return f"optimal{held}: {gap}, certified, after {passes}"
     if walk.status is Status.CONVERGED:
         return f"converged after {passes}: {goal}, within {asked}; {gap}, certified"

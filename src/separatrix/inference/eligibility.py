@@ -46,6 +46,8 @@ class Refusal(StrEnum):
     # least squares
     ZERO_COLUMN = "{name!r} is 0 in every row, so its coefficient is not identified; drop the column"
     ALIASED = "{name!r} is {relation} in every row ({kind}), so its coefficient is not identified; drop one of {names}"
+    DROPPED = "dropped: collinear with {others} ({name!r} is {relation} in every row{kind})"
+    DROPPED_ZERO = "dropped: {name!r} is 0 in every row"
     BROKEN_RELATION = (
         "row {row} breaks a relation that held in every row of the fit, {name!r} being {relation}, so its prediction is"
         " not unique; drop the row, or fit without one of these columns"
@@ -121,6 +123,27 @@ def aliased(name: str, shares: Mapping[str, float], *, rounded: bool = False) ->
         return Refusal.ZERO_COLUMN(name=name)
     kind = "collinear to rounding" if rounded else "perfectly collinear"
     return Refusal.ALIASED(name=name, relation=combination(shares), kind=kind, names=[name, *shares])
+
+
+def dropped(name: str, shares: Mapping[str, float], *, rounded: bool) -> str:
+    """Return why a column was dropped: it is a combination of others, by share; `rounded`: up to rounding."""
+    if not shares:
+        return Refusal.DROPPED_ZERO(name=name)
+    kind = ", to rounding" if rounded else ""
+    return Refusal.DROPPED(name=name, others=[*shares], relation=combination(shares), kind=kind)
+
+
+def collinear_clause(sets: Sequence[Sequence[str]]) -> str:
+    """Return which columns are collinear, as "'a' and 'b' are collinear to rounding, as are 'c' and 'd'"."""
+    several = [names for names in sets if len(names) > 1]
+    zero = [names[0] for names in sets if len(names) == 1]
+    clauses = [f"{listed(several[0])} are collinear to rounding"] if several else []
+    clauses += [f"as are {listed(names)}" for names in several[1:NAMES_SHOWN]]
+    if len(several) > NAMES_SHOWN:
+        clauses.append(f"and {len(several) - NAMES_SHOWN} more sets")
+    if zero:
+        clauses.append(f"{listed(zero)} {'is' if len(zero) == 1 else 'are'} 0 in every row")
+    return ", ".join(clauses)
 
 
 def not_factored(solver: str) -> str:

@@ -64,6 +64,10 @@ class Inference:
         """Return the covariance of intercept and coefficients, which a saved model keeps, or None and the reason."""
         return None, Refusal.ROWS_NOT_SAVED(task="an interval")
 
+    def limits(self) -> list[dict[str, float]] | None:
+        """Return the limit of each coefficient of a likelihood by name, one record per fit; None for other fits."""
+        return None
+
     def without_rows(self) -> Inference:
         """Return what remains if the rows are dropped."""
         return self
@@ -252,6 +256,9 @@ class LogisticModel(Inference):
         transform = np.vstack([mle.row({place: 1}) for place in range(len(fit.coef))])
         matrix = transform @ covariance @ transform.T
         return Covariance(matrix if fit.problem.design.virtual else np.pad(matrix, ((1, 0), (1, 0)))), ""
+
+    def limits(self) -> list[dict[str, float]]:
+        return [fit.limits() for fit in self.fits]
 
     def without_rows(self) -> Inference:
         return Inference()

@@ -22,21 +22,18 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from separatrix.arrays import Floats
+from separatrix.design.rank import is_spanned
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice
-from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.basis import wald_statistic
 from separatrix.inference.covariance import CovarianceChoice
 from separatrix.inference.eligibility import Refusal, singular_covariance
 from separatrix.inference.linear import CoefficientCovariance, LinearFacts, not_estimable_reason
 from separatrix.inference.table import JsonRecord, chi2_probability, f_probability
-from separatrix.losses.squared import Squared
-from separatrix.penalties import NoPenalty
 from separatrix.problem import Problem
 from separatrix.rendering.sheet import format_number, p_phrase
 
 NestedKind = Literal["f", "likelihood_ratio", "wald"]
 COLUMNS_PER_PASS = 16
-SPAN_TOLERANCE = 1e-9  # largest residual of a column on the larger model's columns, relative to its length
 
 
 @dataclass(frozen=True)
@@ -167,16 +164,11 @@ def _refuse_other_columns(rows: Problem, wide: Problem) -> None:
         names = rows.design.names[first : first + COLUMNS_PER_PASS]
         columns = _columns(rows, list(range(first, first + len(names))))
         for name, column in zip(names, columns.T, strict=True):
-            if not (_has_column(wide, name, column) or _is_spanned(column, wide)):
+            if not (_has_column(wide, name, column) or is_spanned(column, wide.design, wide.weights)):
                 raise OptionError(
                     f"the models are not nested: the smaller has the column {name!r}, which the larger one's columns"
                     " cannot write; add it to the larger, or compare AIC or BIC"
                 )
-
-
-def _is_spanned(column: Floats, problem: Problem) -> bool:
-    fit = fit_least_squares(replace(problem, y=column, loss=Squared(), penalty=NoPenalty()))
-    return fit.rss <= SPAN_TOLERANCE**2 * float(problem.row_weights @ (column * column))
 
 
 def _has_column(problem: Problem, name: str, column: Floats) -> bool:

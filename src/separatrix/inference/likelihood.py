@@ -31,7 +31,15 @@ from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError
 from separatrix.inference.covariance import LIKELIHOOD_KINDS, CovarianceChoice, count_rows, sandwich
-from separatrix.inference.eligibility import Contrast, Estimability, Refusal, contrasts_of, no_maximum, not_frequencies
+from separatrix.inference.eligibility import (
+    Contrast,
+    Estimability,
+    Refusal,
+    collinear_clause,
+    contrasts_of,
+    no_maximum,
+    not_frequencies,
+)
 from separatrix.inference.hypotheses import WaldTest, coefficient_indices, wald_test_of
 from separatrix.inference.mle import MaximumLikelihood, find_mle, variance
 from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability, wald_term
@@ -223,6 +231,12 @@ def _conventions(fit: LikelihoodFit, choice: CovarianceChoice) -> tuple[str, ...
 
 def _notes(fit: LikelihoodFit) -> tuple[str, ...]:
     notes = []
+    if fit.collinear:
+        names = fit.existence.names
+        sets = dict.fromkeys(
+            tuple(names[place] for place in sorted({j % len(names) for j in relation})) for relation in fit.collinear
+        )
+        notes.append(f"{collinear_clause(list(sets))}: their coefficients are not identified, the others are")
     if fit.existence.verdict in {"separable", "quasi"}:
         notes.append(fit.existence.claim)
         if len(fit.classes) == 2:

@@ -26,7 +26,7 @@ from separatrix.errors import counted
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference.basis import TINY, OrthonormalBasis, wald_statistic
 from separatrix.inference.covariance import CovarianceChoice, WeightKind, count_rows, robust_core
-from separatrix.inference.eligibility import Refusal, aliased, listed, singular_covariance
+from separatrix.inference.eligibility import Refusal, aliased, collinear_clause, singular_covariance
 from separatrix.inference.table import InferenceTable, Measure, Term, f_test, require_level, wald_term
 from separatrix.problem import Problem
 
@@ -270,10 +270,10 @@ def _error_assumption(choice: CovarianceChoice) -> str:
 def _notes(facts: LinearFacts) -> Iterator[str]:
     fit = facts.fit
     if fit.aliased:
-        yield (
-            f"collinear with other columns: {listed([facts.names[index] for index in fit.aliased])}; fitted values,"
-            " RSS, R² and F are unique, the coefficients concerned are not"
-        )
+        names, relations = facts.names, zip(fit.aliased, fit.relations, strict=bool(fit.relations))
+        sets = [[names[place] for place in sorted((index, *shares))] for index, shares in relations]
+        collinear = collinear_clause(sets) or f"{counted(len(fit.aliased), 'column')} collinear with others"
+        yield f"{collinear}: fitted values, RSS, R² and F are unique, the coefficients concerned are not"
     if fit.condition > HIGH_CONDITION:
         digit = max(1, 16 - len(f"{fit.condition:.0f}") + 1)
         yield f"nearly collinear columns (condition {fit.condition:.1e}): coefficients keep about {digit} digits"

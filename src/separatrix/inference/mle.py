@@ -16,15 +16,19 @@ If the classes are quasi-completely separated, ℓ tends to its supremum as the 
 separates drop out; the estimate is that of the remaining pairs. Columns that then depend on others (exact relations)
 are left out of the information, which does not change the variance of anything estimable.
 
-The information is inverted in columns of equal scale. Directions whose information is no more than rounding error are
-left out; a contrast with a share in them has no known variance. Columns far from 0 are centred first.
+The information is inverted in columns of equal scale. Where that would lose digits to nearly dependent columns, as the
+information squares their dependence, ℓ is maximised in coordinates in which the columns are orthonormal (`solvers.
+coordinates`): which columns are dependent is decided by `design.rank` alone. Directions whose information is still no
+more than rounding error are left out; a contrast with a share in them has no known variance. Columns far from 0 are
+centred first.
 
 Cost: one pass with a Hessian (K² products for K classes), two more for each step that the fit fell short of the
-maximum, and O(k³).
+maximum, and O(k³); for nearly dependent columns as much again, and their rows in memory in the other coordinates.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -41,7 +45,9 @@ from separatrix.certificates.rays import Rays, Relation
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import one_blas_thread
 from separatrix.design.build import make_design
-from separatrix.design.rank import dependent_columns
+from separatrix.design.mapped import MappedDesign
+from separatrix.design.maps import AffineMap
+from separatrix.design.rank import aliases_of_triangle, column_exponents, dependent_columns, row_triangle
 from separatrix.errors import DataError
 from separatrix.fit.labels import find_classes
 from separatrix.inference.basis import TINY, count_passes
@@ -59,6 +65,8 @@ LARGEST_CHANGE = 5.0  # of a score in one step, relative to scores above 1, if t
 HALVINGS = 30
 SINGULAR = 1e-12  # smallest pivot or eigenvalue of the scaled information: below it too few digits are left
 MLE_TOLERANCE = 1e-14  # of ½ ∇ᵗI⁻¹∇: 1e-7 standard errors
+ILL_CONDITIONED = 1e-8  # smallest pivot of the scaled information: below it variances lose more than half the digits
+CAREFUL = 2**24  # products up to which the rows of nearly dependent columns are mapped in twice the precision
 NULL_SHARE = 1e-10  # share of a contrast in the null directions above which its variance is unknown
 
 
@@ -198,6 +206,13 @@ def _masked_loss(pointwise: WeightedLoss, eta: Floats, order: int, pairs: Any, *
     return pointwise(np.where(pairs, eta, -np.inf), order, *rows)
 
 
+def smallest_pivot(information: Floats) -> float:
+    """Return the smallest squared pivot of the Cholesky factor in columns of equal scale, 0 if there is none."""
+    scale = np.sqrt(np.maximum(np.diag(information), TINY))
+    factor, failed = scipy.linalg.lapack.dpotrf(information / np.outer(scale, scale), lower=1)
+    return 0.0 if failed else float(np.diag(factor).min(initial=1.0)) ** 2
+
+
 def invert_information(information: Floats) -> tuple[Floats, Floats, Floats]:
     """Return a generalised inverse (k, k), the column scales (k,), and the null directions in scaled columns (k, d)."""
     scale = np.sqrt(np.maximum(np.diag(information), TINY))
@@ -216,7 +231,8 @@ def invert_information(information: Floats) -> tuple[Floats, Floats, Floats]:
 class MaximumLikelihood:
     """The maximum of a log-likelihood in centred columns; `centre` leads back to the user's columns.
 
-    `independent` holds the flat coefficients whose columns are independent: the information is of these.
+    `independent` holds the flat coefficients whose columns are independent: the information is of these. The
+    coefficients of the maximum may be those of other coordinates, which `transform` (p, r) maps to centred columns.
     """
 
     log_likelihood: LogLikelihood
@@ -224,6 +240,7 @@ class MaximumLikelihood:
     centre: Floats
     independent: Indices
     distance: float  # of the fit from the maximum, in standard errors
+    transform: Floats | None = None
 
     @property
     def loglik(self) -> float:
@@ -233,13 +250,18 @@ class MaximumLikelihood:
     @property
     def coef(self) -> Floats:
         """The coefficients of the user's columns, flat."""
-        p = self.log_likelihood.problem.design.shape[1]
-        parts = self.maximum.coef.reshape(-1, p)
+        parts = self.maximum.coef.reshape(-1, self.log_likelihood.problem.design.shape[1])
+        parts = parts if self.transform is None else parts @ self.transform.T
         return np.concatenate([shift_intercept(part, self.centre, -1.0) for part in parts])
 
     def row(self, entries: Mapping[int, int]) -> Floats:
-        """Return a contrast of the user's coefficients as one of the coefficients of centred columns, (m,)."""
-        return contrast_row(entries, self.log_likelihood.problem.design.shape[1], len(self.maximum.coef), self.centre)
+        """Return a contrast of the user's coefficients as one of the coefficients of the maximum, (m,)."""
+        width, size = self.log_likelihood.problem.design.shape[1], len(self.maximum.coef)
+        if self.transform is None:
+            return contrast_row(entries, width, size, self.centre)
+        p = len(self.transform)
+        row = contrast_row(entries, p, size // width * p, self.centre)
+        return np.asarray((row.reshape(-1, p) @ self.transform).ravel())
 
     def is_estimable(self, row: Floats) -> bool:
         """Tell whether the variance of a contrast of centred columns is known."""
@@ -251,6 +273,11 @@ class MaximumLikelihood:
     def all_estimable(self) -> bool:
         """Whether every variance is known."""
         return not self._inverse[2].shape[1]
+
+    @property
+    def smallest_pivot(self) -> float:
+        """The smallest squared pivot of the information, which shows how many digits its inverse loses."""
+        return smallest_pivot(self.maximum.expansion.information[np.ix_(self.independent, self.independent)])
 
     @property
     def space(self) -> Floats:
@@ -303,22 +330,86 @@ def find_mle(
     if not collinear and (existence.proof is None or existence.verdict == "undecided"):
         return None
     centred, centre = problem.centred()
-    log_likelihood = _log_likelihood(centred, problem, existence)
     p = problem.design.shape[1]
     start = np.concatenate([shift_intercept(part, centre, 1.0) for part in coef.reshape(-1, p)])
-    columns = independent_columns((*existence.relations, *collinear), len(coef), p, centre)
-    basis = None if len(columns) == len(coef) else np.eye(len(coef))[:, columns]
+    relations = dense_relations((*existence.relations, *collinear), len(coef), p, centre)
+    likelihood = partial(_log_likelihood, problem=problem, existence=existence)
     # a fit is near its maximum, but not near the limit under quasi-separation
     tolerance = MLE_TOLERANCE if existence.weights is None else DECREMENT_TOLERANCE
-    maximum = maximise(log_likelihood, start, basis, tolerance)
+    columns = left_independent(relations, relations.shape[1])
+    mle = _climb(likelihood(centred), start, columns, tolerance, centre)
+    if mle.smallest_pivot <= ILL_CONDITIONED and centred.design.row_visits:
+        coordinates = Orthonormal.of(centred)
+        begin, columns = coordinates.from_coef(start), coordinates.left_independent(relations)
+        mle = _climb(likelihood(coordinates.problem), begin, columns, tolerance, centre, coordinates.transform)
     count_passes(problem, centred.design)
+    return mle
+
+
+def _climb(
+    log_likelihood: LogLikelihood,
+    start: Floats,
+    columns: Indices,
+    tolerance: float,
+    centre: Floats,
+    transform: Floats | None = None,
+) -> MaximumLikelihood:
+    """Return the maximum over independent columns."""
+    basis = None if len(columns) == len(start) else np.eye(len(start))[:, columns]
+    maximum = maximise(log_likelihood, start, basis, tolerance)
     change = (maximum.coef - start)[columns]
     information = maximum.expansion.information[np.ix_(columns, columns)]
-    distance = float(np.sqrt(max(change @ information @ change, 0.0)))
-    return MaximumLikelihood(log_likelihood, maximum, centre, columns, distance)
+    distance = math.sqrt(max(float(change @ information @ change), 0.0))
+    return MaximumLikelihood(log_likelihood, maximum, centre, columns, distance, transform)
 
 
-def _log_likelihood(centred: Problem, problem: Problem, existence: SeparabilityCertificate) -> LogLikelihood:
+@dataclass(frozen=True)
+class Orthonormal:
+    """A problem in coordinates in which its independent columns are orthonormal, the first, if virtual, left as it is.
+
+    `transform` (p, r) maps coefficients of the coordinates to those of the columns, `inverse` (r, p) these to the
+    former.
+    """
+
+    problem: Problem
+    transform: Floats
+    inverse: Floats
+
+    @classmethod
+    def of(cls, problem: Problem) -> Orthonormal:
+        """Return the coordinates of a problem, their rows stored."""
+        design, first = problem.design, int(problem.design.virtual)
+        triangle = row_triangle(design, problem.shares)
+        retained = aliases_of_triangle(triangle, design.shape[0], design.virtual).retained
+        exponents = column_exponents(triangle[:, retained])
+        basis, upper = np.linalg.qr(np.ldexp(triangle[:, retained], -exponents))
+        inverse = scipy.linalg.solve_triangular(upper, np.eye(len(upper)))
+        transform, to_coordinates = np.zeros((design.shape[1], len(retained))), basis.T @ triangle
+        transform[retained] = np.ldexp(inverse, -exponents[:, np.newaxis])
+        if first:
+            to_coordinates[0] *= transform[0, 0]
+            transform[:, 0] /= transform[0, 0]
+        matrix = transform[:, first:] if first else np.vstack([np.zeros(transform.shape[1]), transform])
+        affine = AffineMap(matrix, careful=design.shape[0] * matrix.size <= CAREFUL)
+        names = [f"u{place}" for place in range(len(retained))]
+        mapped = MappedDesign(design, affine, names, design.virtual).stored
+        return cls(replace(problem, design=mapped), transform, to_coordinates)
+
+    def from_coef(self, coef: Floats) -> Floats:
+        """Return flat coefficients, or several as columns, in the coordinates, (m,) or (m, k)."""
+        blocks = coef.reshape(-1, len(self.transform), *coef.shape[1:])
+        return np.asarray(np.concatenate([self.inverse @ block for block in blocks]))
+
+    def left_independent(self, relations: Floats) -> Indices:
+        """Return the flat coordinates of a maximal independent set, given all relations of the columns, (m, k)."""
+        if not relations.shape[1]:
+            return np.arange(len(relations) // len(self.transform) * self.transform.shape[1])
+        outputs = len(relations) // len(self.transform)
+        aliases = outputs * (len(self.transform) - self.transform.shape[1])
+        return left_independent(self.from_coef(relations), max(relations.shape[1] - aliases, 0))
+
+
+def _log_likelihood(centred: Problem, *, problem: Problem, existence: SeparabilityCertificate) -> LogLikelihood:
     """Return the likelihood of the (row, class) pairs that the separating direction scores 0."""
     if existence.weights is None:
         return LogLikelihood(centred)
@@ -339,18 +430,29 @@ def independent_columns(relations: Sequence[Any], size: int, p: int, centre: Flo
     For centred columns the centre is added back to the intercept of a relation. The columns left out are those with
     the largest coefficients in the relations.
     """
-    if not relations:
-        return np.arange(size)
+    dense = dense_relations(relations, size, p, centre)
+    return left_independent(dense, dense.shape[1])
+
+
+def left_independent(relations: Floats, rank: int) -> Indices:
+    """Return the flat coefficients without as many as the rank of their relations (m, k), those with large shares."""
+    if not rank:
+        return np.arange(len(relations))
+    pivots = scipy.linalg.qr(relations.T, mode="r", pivoting=True)[1]
+    return np.sort(pivots[rank:])
+
+
+def dense_relations(relations: Sequence[Any], size: int, p: int, centre: Floats) -> Floats:
+    """Return relations between columns as those of centred columns, (m, k), their largest shares 1."""
     dense = np.zeros((size, len(relations)))
     for index, relation in enumerate(relations):
         scale = max(abs(value) for value in relation.values())
         for column, value in relation.items():
             dense[column, index] = float(value / scale)
-    if len(centre):
+    if len(centre) and relations:
         blocks = dense.reshape(-1, p, len(relations))
         blocks[:, 0] += np.einsum("j,kjr->kr", centre, blocks[:, 1:])
-    pivots = scipy.linalg.qr(dense.T, mode="r", pivoting=True)[1]
-    return np.sort(pivots[len(relations) :])
+    return dense
 
 
 def contrast_row(entries: Mapping[int, int], p: int, size: int, centre: Floats) -> Floats:

@@ -58,8 +58,11 @@ def probability_interval(fit: LikelihoodFit, covariance: Floats, design: Design,
     _refuse_broken(design, scaled, RELATION_ROUNDING)
     root = np.zeros((len(covariance), len(mle.independent)))  # root rootᵗ = covariance, in the independent columns
     root[mle.independent] = upper_factor(covariance[np.ix_(mle.independent, mle.independent)])
+    coef = mle.maximum.coef
+    if mle.transform is not None:
+        root, coef = mle.transform @ root, mle.transform @ coef
     centred = design.centred(mle.centre) if len(mle.centre) else design
-    score = centred.matvec(mle.maximum.coef)
+    score = centred.matvec(coef)
     ends = _ends(score, centred.gather(squared_norms, root), normal_quantile(level))
     return ProbabilityInterval(*(np.asarray(sigmoid(part)) for part in (score, *ends)))
 

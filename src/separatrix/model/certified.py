@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, PartsCertificate, Verification
-from separatrix.certificates.data import MatchedRows, in_order, match
+from separatrix.certificates.data import Data, MatchedRows, in_order, match
 from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.mistakes import KernelMistakesCertificate
 from separatrix.certificates.optimality import KernelOptimalityCertificate
@@ -193,7 +193,7 @@ def check_coefficients(model: Model, certificate: Certificate) -> Check | str:
             for labels in (certified.labels, model.classes)
         )
         return Check(NAME, False, f"the certificate is of {own}, the model of {other}")
-    claimed = np.column_stack([ordered.intercept, ordered.coef])
+    claimed = np.column_stack([ordered.intercept, _all_columns(ordered.coef, certificate.data)])
     used = np.column_stack([model.intercept, model.coef])
     if claimed.shape != used.shape:
         own, other = (
@@ -209,6 +209,13 @@ def check_coefficients(model: Model, certificate: Certificate) -> Check | str:
     if wrong.any():
         return Check(NAME, False, _first_difference(model, used, claimed, wrong))
     return f"the certificate is about the last weights of a run, and the model keeps the {keep}"
+
+
+def _all_columns(coef: Floats, data: Data) -> Floats:
+    """Return certified coefficients (K, p) of all columns: 0 for those that were dropped."""
+    for column in sorted(data.dropped or ()):
+        coef = np.insert(coef, column, 0.0, axis=1)
+    return coef
 
 
 def _shifted(model: Model, claimed: Floats) -> Iterator[Floats]:

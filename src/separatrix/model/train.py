@@ -124,6 +124,7 @@ def train(  # noqa: PLR0913  # the public options, each by its name
     strength: float | Literal["auto", "cv"] | None = None,
     l1_ratio: float | None = None,
     scaling: Literal["none", "spread"] | None = None,
+    aliased: Literal["keep", "drop"] | None = None,
     intercept: bool | None = None,
     seed: int = 0,
     memory: str | float | None = None,
@@ -147,8 +148,9 @@ def train(  # noqa: PLR0913  # the public options, each by its name
     positive : which of two classes is the positive one
     reference_class : the class that the others are compared with, of logistic regression
     weights : the column of sample weights, which is no feature
-    strength, l1_ratio, scaling, intercept : options of the named family. Two defaults differ from those of estimators:
-        strength "auto" (no penalty unless it is needed) and scaling "spread" (columns of a table have units)
+    strength, l1_ratio, scaling, aliased, intercept : options of the named family. Two defaults differ from those of
+        estimators: strength "auto" (no penalty unless it is needed) and scaling "spread" (columns of a table have
+        units)
     seed : seeds folds, held-out rows, and random orders
     memory : how much memory may be used, in bytes or as "1GB"; by default half of what is free. A table that needs more
         is kept on disk during the fit, and gives the same model
@@ -162,10 +164,11 @@ def train(  # noqa: PLR0913  # the public options, each by its name
     >>> model.predict(sx.read_table("demo:iris")).labels[:2]
     array(['setosa', 'setosa'], dtype=object)
     """
-    aliases = {"strength": strength, "l1_ratio": l1_ratio, "scaling": scaling, "fit_intercept": intercept}
+    given = {"strength": strength, "l1_ratio": l1_ratio, "scaling": scaling, "aliased": aliased}
+    given["fit_intercept"] = intercept
     options = TrainOptions(
         model=unwrap(model),
-        given={name: value for name, value in aliases.items() if value is not None},
+        given={name: value for name, value in given.items() if value is not None},
         target=target,
         drop=_names(drop),
         text=_names(text),

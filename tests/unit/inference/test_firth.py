@@ -132,14 +132,21 @@ def test_data_that_overlap_are_fitted_by_maximum_likelihood() -> None:
 
 def test_columns_that_depend_on_each_other_are_named() -> None:
     twice = np.column_stack([X, 2.0 * X])
+    model = sx.LogisticRegression(on_separation="firth").fit(twice, SEPARATED)
+    plain = sx.LogisticRegression(on_separation="firth").fit(X, SEPARATED)
+    assert model.summary().term("x2").absent.startswith("'x2' is 2 · 'x1' in every row (perfectly collinear)")
+    assert model.summary().term("intercept").p_value == pytest.approx(plain.summary().term("intercept").p_value)
+    problem = Problem(make_design(twice, intercept=True), 2.0 * SEPARATED - 1.0, Logistic())
     with pytest.raises(DataError, match="'x2': collinear with the columns before"):
-        sx.LogisticRegression(on_separation="firth").fit(twice, SEPARATED)
+        fit_firth(problem, (0, 1))
 
 
-def test_a_constant_column_is_refused_by_name() -> None:
+def test_a_constant_column_is_named() -> None:
     data = np.column_stack([X[:, 0], np.full(6, 3.0)])
-    with pytest.raises(DataError, match="'x2': collinear with the columns before, or constant"):
-        sx.LogisticRegression(on_separation="firth").fit(data, SEPARATED)
+    model = sx.LogisticRegression(on_separation="firth").fit(data, SEPARATED)
+    plain = sx.LogisticRegression(on_separation="firth").fit(X, SEPARATED)
+    assert model.summary().term("x2").absent.startswith("'x2' is 3 · 'intercept' in every row")
+    assert model.summary().term("x1").p_value == pytest.approx(plain.summary().term("x1").p_value)
 
 
 @pytest.mark.parametrize("dependence", [1e3, 1e6, 1e9])
