@@ -4,7 +4,7 @@ import pytest
 from data import needs_data, reference, references, table
 
 from separatrix.design.build import make_design
-from separatrix.inference.profile import fit_firth
+from separatrix.inference.firth import fit_firth
 from separatrix.losses import Logistic
 from separatrix.problem import Problem
 

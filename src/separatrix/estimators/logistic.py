@@ -18,9 +18,10 @@ from separatrix.estimators.base import LinearClassifier, ProbabilityMixin, Weigh
 from separatrix.families import logistic
 from separatrix.families.logistic import LogisticFitted
 from separatrix.families.options import GenerativeOptions, LogisticOptions
+from separatrix.inference.firth import FirthFit
 from separatrix.inference.hypotheses import TestedModel, WaldTest
 from separatrix.inference.prediction import ProbabilityInterval
-from separatrix.inference.profile import FirthFit, Interval
+from separatrix.inference.profile import Interval
 from separatrix.inference.table import InferenceTable
 
 

@@ -39,10 +39,10 @@ from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex, linear_r
 from separatrix.fit.result import AtLeast, FitResult, Rule, Status, separation_rule
 from separatrix.fit.run import Watch
 from separatrix.inference import eligibility
+from separatrix.inference.firth import FirthFit, fit_firth
 from separatrix.inference.fitted import LogisticModel, RefusedInference
 from separatrix.inference.likelihood import LikelihoodFit
 from separatrix.inference.mle import held_relations
-from separatrix.inference.profile import FirthFit, fit_firth
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem

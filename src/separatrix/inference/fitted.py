@@ -23,10 +23,11 @@ from separatrix.inference import linear, prediction
 from separatrix.inference.basis import OrthonormalBasis, make_basis
 from separatrix.inference.covariance import CovarianceChoice, CovarianceKind, WeightKind, choose_covariance
 from separatrix.inference.eligibility import Refusal, no_maximum, not_frequencies
+from separatrix.inference.firth import FirthFit, firth_table, fit_firth
 from separatrix.inference.hypotheses import TestedModel, WaldTest, linear_wald_test
 from separatrix.inference.likelihood import LikelihoodFit, each_class_table, likelihood_table, likelihood_wald_test
 from separatrix.inference.prediction import Covariance, PredictionInterval, ProbabilityInterval
-from separatrix.inference.profile import FirthFit, Interval, firth_table, fit_firth, likelihood_intervals
+from separatrix.inference.profile import Interval, likelihood_intervals
 from separatrix.inference.table import InferenceTable, estimates_only_table, require_level
 from separatrix.problem import Problem
 

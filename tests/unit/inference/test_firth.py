@@ -14,7 +14,7 @@ from separatrix.arrays import Floats
 from separatrix.certificates.bias_reduction import Point
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
-from separatrix.inference.profile import FirthLogLikelihood, FirthPoint, fit_firth
+from separatrix.inference.firth import FirthLogLikelihood, FirthPoint, fit_firth
 from separatrix.losses import Logistic
 from separatrix.problem import Problem
 
