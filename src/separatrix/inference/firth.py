@@ -2,18 +2,26 @@
 
 Firth's penalised likelihood ℓ*, the likelihood times Jeffreys' prior (`certificates.bias_reduction`), has a maximum
 even if the classes are separated. The prior is always that of all coefficients. Its intervals and tests are by the
-profile, with χ² of 1 degree of freedom: Wald's would mislead, because ℓ* is far from quadratic under separation.
+profile, with χ² of as many degrees of freedom as coefficients are tested: Wald's would mislead, because ℓ* is far from
+quadratic under separation.
 
-Cost: some 10 fits of a few steps per interval. A Firth fit takes two passes per step and some 10 steps.
+The prior draws probabilities towards ½. Predictions therefore have another intercept (FLIC): given the other
+coefficients w, that of maximum likelihood, so that their mean is the observed rate,
 
-Reference: Heinze and Schemper, A solution to the problem of separation in logistic regression (2002).
+    Σ sᵢ σ(b + w·xᵢ) = Σ sᵢ tᵢ,         probability σ(η ± z(level) √(xᵗ I⁻¹ x)),  η and I with this intercept.
+
+Cost: some 10 fits of a few steps per interval, when it is asked for. A Firth fit takes two passes per step and some 10
+steps.
+
+References: Heinze and Schemper, A solution to the problem of separation in logistic regression (2002); Puhr, Heinze,
+Nold, Lusa and Geroldinger, Firth's logistic regression with rare events (2017).
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -24,31 +32,25 @@ import scipy.linalg
 from separatrix.arrays import Floats
 from separatrix.certificates.bias_reduction import ExactColumns, Point, certify, exact_columns
 from separatrix.certificates.data import data_of
-from separatrix.design.base import Block, add_each
+from separatrix.design.base import Block, Design, add_each
 from separatrix.design.rank import dependent_columns
 from separatrix.errors import DataError, counted
 from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.inference.basis import TINY
 from separatrix.inference.covariance import count_rows
-from separatrix.inference.eligibility import not_frequencies
+from separatrix.inference.eligibility import Refusal, not_frequencies
+from separatrix.inference.hypotheses import LikelihoodRatioTest, coefficient_indices
 from separatrix.inference.likelihood import with_ratios
-from separatrix.inference.mle import DECREMENT_TOLERANCE, LikelihoodExpansion, LogLikelihood, maximise
-from separatrix.inference.profile import Interval, Profile, profile_interval
-from separatrix.inference.table import InferenceTable, Measure, Term
+from separatrix.inference.mle import DECREMENT_TOLERANCE, LikelihoodExpansion, LogLikelihood, Maximum, maximise
+from separatrix.inference.prediction import ProbabilityInterval
+from separatrix.inference.profile import PROFILE_TOLERANCE, Interval, Profile, profile_interval
+from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability, normal_quantile
 from separatrix.losses.margin import Logistic
-from separatrix.numerics import column_norms, exact_dot, sigmoid, sigmoid_slope
+from separatrix.numerics import column_norms, exact_dot, logit, sigmoid, sigmoid_slope
 from separatrix.problem import Problem
 
 MAX_LISTED = 5  # columns that an error names
-
-
-@dataclass(frozen=True)
-class FirthFit:
-    """A bias-reduced fit, and an interval at `level` for each coefficient, the intercept first."""
-
-    result: FitResult
-    intervals: tuple[Interval, ...]
-    level: float
+SHIFT_TOLERANCE = 1e-15  # of the intercept of predictions
 
 
 class FirthPoint(NamedTuple):
@@ -108,17 +110,22 @@ class FirthLogLikelihood(LogLikelihood):
     def point(self, coef: Floats) -> FirthPoint:
         """Return ℓ* and its derivatives at some v, in two passes; raises LinAlgError if the information is singular."""
         design, rows = self.problem.design, (self.problem.y, self.problem.row_weights)
-        loss, gradient, information = design.fold(_firth_sums, self._parts, coef, rows=rows, combine=add_each)
+        loss, gradient, information = design.fold(_firth_sums, self.parts, coef, rows=rows, combine=add_each)
         scale = np.sqrt(np.maximum(np.diag(information), TINY))
         factor = np.linalg.cholesky(information / np.outer(scale, scale))
         root = np.asarray(scipy.linalg.lapack.dtrtri(factor, lower=1)[0]) / scale
-        leverage = design.fold(_leverage_sums, self._parts, coef, root, rows=rows)
+        leverage = design.fold(_leverage_sums, self.parts, coef, root, rows=rows)
         log_root = float(np.log(np.diag(factor)).sum() + np.log(scale).sum())
         return FirthPoint(-loss, self._log_volume + log_root - loss, gradient + leverage, information, root)
 
     @property
-    def _parts(self) -> tuple[ExactColumns, Floats]:
+    def parts(self) -> tuple[ExactColumns, Floats]:
+        """The columns, and the map from these to v."""
         return self.columns, self.basis
+
+    def scores(self, design: Design, coef: Floats) -> Floats:
+        """Return the scores (n,) of a design's rows at some v."""
+        return np.asarray(design.gather(_scores, self.parts, coef))
 
     @cached_property
     def _log_volume(self) -> float:
@@ -134,7 +141,7 @@ class FirthLogLikelihood(LogLikelihood):
         return LikelihoodExpansion(point.penalised, point.gradient, point.information)
 
     def largest_change(self, coef: Floats, change: Floats) -> float:
-        scores, changes = self.problem.design.gather(_scores, self._parts, np.column_stack([coef, change])).T
+        scores, changes = self.problem.design.gather(_scores, self.parts, np.column_stack([coef, change])).T
         return float((np.abs(changes) / np.maximum(np.abs(scores), 1.0)).max())
 
 
@@ -160,6 +167,12 @@ def _scores(block: Block, parts: tuple[ExactColumns, Floats], coef: Floats) -> F
     return np.concatenate([rows @ coef for _, rows in _rows(block, parts)])
 
 
+def _scores_and_variances(block: Block, parts: tuple[ExactColumns, Floats], coef: Floats, root: Floats) -> Floats:
+    """Return the score of each row of a block, and its variance, (n, 2)."""
+    pieces = (np.column_stack([rows @ coef, ((rows @ root.T) ** 2).sum(axis=1)]) for _, rows in _rows(block, parts))
+    return np.concatenate(list(pieces))
+
+
 def _firth_sums(block: Block, signs: Floats, weights: Floats, parts: Any, coef: Floats) -> tuple[float, Floats, Floats]:
     """Return the loss, minus its gradient, and the information of a block."""
     width = len(coef)
@@ -181,64 +194,179 @@ def _leverage_sums(block: Block, _: Floats, weights: Floats, parts: Any, coef: F
     return total
 
 
+@dataclass(frozen=True, eq=False)
+class FirthMaximum:
+    """The maximum of ℓ*, and the intercept of predictions above that of the maximum by `shift`."""
+
+    log_likelihood: FirthLogLikelihood
+    maximum: Maximum
+    shift: float
+
+    @classmethod
+    def find(cls, problem: Problem) -> FirthMaximum:
+        """Maximise ℓ* of a problem of full rank."""
+        log_likelihood = FirthLogLikelihood(problem)
+        maximum = maximise(log_likelihood, problem.zero_coef(), np.eye(problem.design.shape[1]))
+        scores = log_likelihood.scores(problem.design, maximum.coef)
+        return cls(log_likelihood, maximum, intercept_shift(problem, scores) if problem.design.virtual else 0.0)
+
+    @cached_property
+    def point(self) -> FirthPoint:
+        """ℓ* and its derivatives at the maximum."""
+        return self.log_likelihood.point(self.maximum.coef)
+
+    @cached_property
+    def coef(self) -> Floats:
+        """The bias-reduced coefficients of the user's columns, the intercept first."""
+        return self.log_likelihood.user_coef(self.maximum.coef)
+
+    @cached_property
+    def predictor(self) -> Floats:
+        """The coefficients v of predictions."""
+        if not self.log_likelihood.problem.design.virtual:
+            return self.maximum.coef
+        return self.maximum.coef + self.shift * self.log_likelihood.triangle[:, 0]
+
+    @cached_property
+    def predictor_root(self) -> Floats:
+        """A root R of the covariance RᵗR of the coefficients v of predictions."""
+        return self.log_likelihood.point(self.predictor).root
+
+    def covariance(self) -> Floats:
+        """Return the covariance of the user's coefficients for predictions, the intercept first."""
+        root = self.predictor_root @ self.log_likelihood.user_rows.T
+        return np.asarray(root.T @ root)
+
+    def probabilities(self, design: Design, level: float) -> ProbabilityInterval:
+        """Return the probability of the second class in each row of a design, and its interval."""
+        parts = self.log_likelihood.parts
+        scores, variances = design.gather(_scores_and_variances, parts, self.predictor, self.predictor_root).T
+        reach = normal_quantile(level) * np.sqrt(variances)
+        return ProbabilityInterval(*(np.asarray(sigmoid(each)) for each in (scores, scores - reach, scores + reach)))
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """Return the interval of each coefficient, the intercept first."""
+        pairs = zip(self.log_likelihood.user_rows, self.log_likelihood.problem.design.names, strict=True)
+        return tuple(self._interval(row, str(name), level) for row, name in pairs)
+
+    def _interval(self, row: Floats, name: str, level: float) -> Interval:
+        """Return the interval of row·v, profiled for a row of length 1."""
+        profile = Profile(self.log_likelihood, self.maximum.expansion.loglik, self.maximum, np.eye(len(row)))
+        length = float(column_norms(row[:, np.newaxis])[0])
+        direction = row / length
+        error = float(np.linalg.norm(self.point.root @ direction))
+        interval = profile_interval(profile, direction, name, error, level)
+        estimate, error, lower, upper = (length * each for each in interval[1:5])
+        return Interval(name, estimate, error, lower, upper, interval.p_value, interval.statistic)
+
+    def drop(self, indices: Sequence[int]) -> float:
+        """Return 2 (max ℓ* − max ℓ* with some coefficients at 0)."""
+        rows = self.log_likelihood.user_rows[list(indices)]
+        lengths = column_norms(rows.T)
+        basis = np.asarray(scipy.linalg.qr((rows / lengths[:, np.newaxis]).T)[0][:, len(rows) :], dtype=np.float64)
+        restricted = maximise(self.log_likelihood, np.zeros(len(basis)), basis, PROFILE_TOLERANCE)
+        return max(2.0 * (self.maximum.expansion.loglik - restricted.expansion.loglik), 0.0)
+
+
+def intercept_shift(problem: Problem, scores: Floats) -> float:
+    """Return the constant to add to scores (n,) so that the mean probability is the rate of the second class."""
+    from scipy.optimize import brentq  # noqa: PLC0415  # takes 0.3 s to import
+
+    weights, events = problem.row_weights, problem.y > 0.0
+    rate = float(weights @ events / weights.sum())
+    centre = float(logit(rate))
+
+    def excess(shift: float) -> float:
+        return math.fsum(weights * (sigmoid(scores + shift) - events))
+
+    ends = centre - float(scores.max()) - 1.0, centre - float(scores.min()) + 1.0
+    return float(brentq(excess, *ends, xtol=SHIFT_TOLERANCE, rtol=4.0 * np.finfo(np.float64).eps))
+
+
+@dataclass(eq=False)
+class FirthFit:
+    """A bias-reduced fit with intervals at `level`; its `result` has the intercept of predictions (FLIC).
+
+    A pickled fit has its intervals, and no rows: `maximum` is None.
+    """
+
+    result: FitResult
+    level: float
+    maximum: FirthMaximum | None
+
+    @cached_property
+    def intervals(self) -> tuple[Interval, ...]:
+        """The bias-reduced estimate of each coefficient, the intercept first, with its interval and test."""
+        return self.known_maximum.intervals(self.level)
+
+    @property
+    def known_maximum(self) -> FirthMaximum:
+        """The maximum; a DataError of a fit without its rows."""
+        if self.maximum is None:
+            raise DataError(Refusal.ROWS_NOT_SAVED(task="a profile of the likelihood"))
+        return self.maximum
+
+    def at(self, level: float) -> FirthFit:
+        """Return the fit with intervals at a level."""
+        return self if level == self.level else FirthFit(self.result, level, self.known_maximum)
+
+    def without_rows(self) -> FirthFit:
+        """Return the fit with its intervals, without its rows."""
+        fit = FirthFit(self.result, self.level, None)
+        fit.intervals = self.intervals
+        return fit
+
+
 def fit_firth(problem: Problem, labels: tuple[Any, Any], *, level: float = 0.95) -> FirthFit:
-    """Fit a logistic problem of full rank by Firth's method, and profile every coefficient."""
+    """Fit a logistic problem of full rank by Firth's method."""
     passes_before, start_time = problem.design.passes, time.perf_counter()
-    log_likelihood, space = FirthLogLikelihood(problem), np.eye(problem.design.shape[1])
-    maximum = maximise(log_likelihood, problem.zero_coef(), space)
-    point = log_likelihood.point(maximum.coef)
-    profile = Profile(log_likelihood, maximum.expansion.loglik, maximum, space)
-    intervals = tuple(
-        _firth_interval(profile, point, row, str(name), level)
-        for row, name in zip(log_likelihood.user_rows, problem.design.names, strict=True)
-    )
-    coef, virtual = log_likelihood.user_coef(maximum.coef), int(problem.design.virtual)
+    maximum = FirthMaximum.find(problem)
+    point, coef, virtual = maximum.point, maximum.coef, int(problem.design.virtual)
     data = data_of(problem.design, labels, problem.y, weights=problem.weights is not None)
     certificate = certify(data, problem.design, problem.y, problem.weights, coef)
     converged = point.distance <= max(DECREMENT_TOLERANCE, 1e-14 * abs(point.penalised))
-    outcome = "converged" if converged else "stopped before it was done"
+    facts = {"loglik": point.loglik, "penalised_loglik": point.penalised, "rows": problem.design.shape[0]}
+    if virtual:
+        facts |= {"firth_intercept": float(coef[0]), "rate": problem.mean(problem.y > 0.0)}
     result = FitResult(
         coef=coef[virtual:],
-        intercept=np.asarray(coef[0] if virtual else 0.0),
+        intercept=np.asarray(coef[0] + maximum.shift if virtual else 0.0),
         status=Status.CONVERGED if converged else Status.STALLED,
-        message=f"bias-reduced (Firth): {outcome} after {counted(len(maximum.logliks) - 1, 'step')}",
+        message=_message(maximum, facts, converged),
         objective=-point.penalised,
         passes=problem.design.passes - passes_before,
         seconds=time.perf_counter() - start_time,
         certificate=certificate,
-        trace=Trace({"penalised_loglik": np.asarray(maximum.logliks)}),
-        facts={"loglik": point.loglik, "penalised_loglik": point.penalised, "rows": problem.design.shape[0]},
+        trace=Trace({"penalised_loglik": np.asarray(maximum.maximum.logliks)}),
+        facts=facts,
         provenance={"names": list(problem.design.names), "solver": "Newton on Firth's penalised likelihood"},
     )
-    return FirthFit(result, intervals, level)
+    return FirthFit(result, level, maximum)
 
 
-def _firth_interval(profile: Profile, point: FirthPoint, row: Floats, name: str, level: float) -> Interval:
-    """Return the interval of row·v, profiled for a row of length 1."""
-    length = float(column_norms(row[:, np.newaxis])[0])
-    direction = row / length
-    interval = profile_interval(profile, direction, name, float(np.linalg.norm(point.root @ direction)), level)
-    estimate, error, lower, upper = (length * each for each in interval[1:5])
-    return Interval(name, estimate, error, lower, upper, interval.p_value, interval.statistic)
+def _message(maximum: FirthMaximum, facts: Mapping[str, float], converged: bool) -> str:
+    outcome = "converged" if converged else "stopped before it was done"
+    steps = counted(len(maximum.maximum.logliks) - 1, "step")
+    message = f"bias-reduced (Firth): {outcome} after {steps}"
+    if "rate" not in facts:
+        return message
+    rate = f"the mean probability is the rate {facts['rate']:.4g}"
+    return f"{message}; intercept by maximum likelihood (FLIC), so that {rate}"
 
 
 def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weighting: str = "") -> InferenceTable:
     """Return the table of a fit; `weighting` names the weights if they are not frequencies."""
     absent = not_frequencies(weighting, robust=False) if weighting else ""
-    rows, facts = count_rows(problem, "precision" if weighting else "frequency"), fit.result.facts
+    rows = count_rows(problem, "precision" if weighting else "frequency")
     return InferenceTable(
         model="firth",
         rows=rows,
-        degrees_of_freedom=rows - len(fit.intervals),
+        degrees_of_freedom=rows - problem.design.shape[1],
         level=fit.level,
         covariance="classical",
         statistic="profile likelihood",
-        terms=with_ratios((_term(interval, absent) for interval in fit.intervals), problem.design),
-        measures=(
-            Measure("log-likelihood", facts["loglik"], detail="at the bias-reduced estimates"),
-            Measure("penalised log-likelihood", facts["penalised_loglik"], detail="ℓ + ½ log det I"),
-            Measure("deviance", -2.0 * facts["loglik"], detail="at the bias-reduced estimates"),
-        ),
+        terms=with_ratios(_terms(fit, problem, absent), problem.design),
+        measures=tuple(_measures(fit, problem, absent)),
         conventions=(
             "bias-reduced estimates (Firth); standard errors from the inverse of the information at them",
             "intervals and p-values by the profile of the penalised likelihood, χ² of 1",
@@ -247,9 +375,39 @@ def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weight
     )
 
 
-def _term(interval: Interval, absent: str) -> Term:
+def _terms(fit: FirthFit, problem: Problem, absent: str) -> Iterator[Term]:
     if absent:
-        return Term(interval.name, interval.estimate, absent=absent)
-    lower, upper = (end if math.isfinite(end) else None for end in (interval.lower, interval.upper))
-    numbers = interval.standard_error, interval.statistic, interval.p_value
-    return Term(interval.name, interval.estimate, *numbers, lower, upper)
+        for name, value in zip(problem.design.names, fit.known_maximum.coef, strict=True):
+            yield Term(str(name), float(value), absent=absent)
+        return
+    for each in fit.intervals:
+        lower, upper = (end if math.isfinite(end) else None for end in (each.lower, each.upper))
+        yield Term(each.name, each.estimate, each.standard_error, each.statistic, each.p_value, lower, upper)
+
+
+def _measures(fit: FirthFit, problem: Problem, absent: str) -> Iterator[Measure]:
+    facts, virtual = fit.result.facts, int(problem.design.virtual)
+    yield Measure("log-likelihood", facts["loglik"], detail="at the bias-reduced estimates")
+    yield Measure("penalised log-likelihood", facts["penalised_loglik"], detail="ℓ + ½ log det I")
+    yield Measure("deviance", -2.0 * facts["loglik"], detail="at the bias-reduced estimates")
+    tested = range(virtual, problem.design.shape[1])
+    if absent or not tested:
+        yield Measure("likelihood ratio", None, absent=absent or Refusal.NOTHING_TO_TEST())
+    else:
+        test = firth_lr_test(fit, problem.design.names[virtual:])
+        null = "intercept-only" if virtual else "empty"
+        detail = f"penalised; test against the {null} model, χ²({len(tested)})"
+        yield Measure("likelihood ratio", test.statistic, test.p_value, detail)
+    if virtual:
+        detail = f"FLIC: the mean probability is the rate, {facts['rate']:.4g}"
+        yield Measure("intercept of predictions", float(fit.result.intercept), detail=detail)
+
+
+def firth_lr_test(fit: FirthFit, names: Sequence[str]) -> LikelihoodRatioTest:
+    """Return the test, by the penalised likelihood, that the named coefficients are all 0."""
+    maximum = fit.known_maximum
+    known = maximum.log_likelihood.problem.design.names
+    indices = coefficient_indices(names, known)
+    statistic = maximum.drop(indices)
+    p_value = chi2_probability(statistic, len(indices))
+    return LikelihoodRatioTest(tuple(known[index] for index in indices), statistic, len(indices), p_value)
