@@ -381,7 +381,10 @@ class LMSOptions(InterceptOptions, ScalingOptions, family="lms", title="Least me
     start: Any = option(None, START)
     keep: Literal["last", "average"] = option("last", STOCHASTIC_KEEP)
     tol: float = option(
-        1e-8, "excess over the least squares objective to reach, relative to that of the best constant", least=0.0
+        1e-8,
+        "excess over the least squares objective to reach, relative to the objective, or to 1e-8 of that of the best"
+        " constant if this is larger",
+        least=0.0,
     )
     max_passes: int = option(10_000, "largest number of passes over the rows")
     random_state: Any = option(None, "seed of the order and of a random start", flag=None)
