@@ -271,7 +271,7 @@ def _inference(
 
 
 def _noting_class_weights(fitted: LogisticFitted, rows: WeightedRows) -> LogisticFitted:
-    """Say in the message, the decisions and the table of a fit how class weights change its probabilities."""
+    """Say in the message and the table of a fit how class weights change its probabilities."""
     factors = [] if rows.class_weights is None else [rows.class_weights[label] for label in rows.labels]
     if len(set(factors)) < 2:
         return fitted
@@ -287,7 +287,6 @@ def _noting_class_weights(fitted: LogisticFitted, rows: WeightedRows) -> Logisti
             f" {'above' if ratio > 1.0 else 'below'} the rates of the rows; for these, fit without it, and for"
             f" similar decisions with threshold={1.0 / (1.0 + 1.0 / odds):.4g}"
         )
-    fitted.sentences = (*fitted.sentences, note)
     fitted.result = replace(fitted.result, message=f"{fitted.result.message}; {note}")
     assert isinstance(fitted.inference, LogisticModel | RefusedInference)
     fitted.inference = replace(fitted.inference, notes=(note,))

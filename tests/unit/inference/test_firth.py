@@ -22,6 +22,7 @@ from separatrix.errors import DataError, OptionError
 from separatrix.inference.firth import FirthLogLikelihood, FirthPoint, fit_firth
 from separatrix.losses import Logistic
 from separatrix.problem import Problem
+from separatrix.reports.findings import _findings
 
 X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])
 SEPARATED = np.array([0, 0, 0, 1, 1, 1])
@@ -338,3 +339,12 @@ def test_what_bias_reduction_is_not_for(options: dict[str, Any], words: str) -> 
 def test_bias_reduction_needs_all_rows() -> None:
     with pytest.raises(OptionError, match="bias_reduction=True needs all rows"):
         sx.LogisticRegression(bias_reduction=True, solver="stochastic").partial_fit(COLUMNS, EVENTS, classes=[0, 1])
+
+
+def test_the_findings_claim_a_local_maximum_only() -> None:
+    model = sx.LogisticRegression(bias_reduction=True).fit(COLUMNS, EVENTS)
+    found = {finding.question: (finding.word, finding.evidence[0]) for finding in _findings(model.certificate_)}
+    assert found["exists"] == ("yes", "the columns have full rank, so the penalised likelihood (Firth) has a maximum")
+    assert found["unique"] == ("not known", "the penalised likelihood may have several local maxima")
+    assert found["optimal"][0] == "partly"
+    assert found["optimal"][1].startswith("a local maximum of the penalised likelihood is at most ")
