@@ -7,6 +7,7 @@ import pytest
 
 import separatrix as sx
 from separatrix.errors import ConvergenceWarning, OptionError
+from separatrix.reports.findings import _findings
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3)) * [1.0, 2.0, 0.5] + [0.0, 1.0, 0.0]
@@ -127,3 +128,31 @@ def test_batch_options_that_mean_nothing_are_refused():
         sx.LMSClassifier(schedule="inverse").fit(X, T)
     with pytest.raises(OptionError, match="rate=-1 is out of range"):
         sx.LMSRegressor(rate=-1).fit(X, NUMBERS)
+
+
+@pytest.mark.parametrize("demo", ["five-points", "five-points-overlap", "students"])
+@pytest.mark.parametrize("tol", [1e-8, 0.0])
+def test_status_certificate_and_report_agree(demo, tol):
+    """One measure: the excess relative to the objective, also of students, whose targets are fitted exactly."""
+    rows, labels = sx.load_demo(demo)
+    model = sx.LMSClassifier(tol=tol, max_passes=100_000).fit(rows, labels)
+    assert model.result_.status == "converged"
+    assert model.certificate_.verdict == "optimal"
+    assert model.certificate_.relative_gap <= max(tol, 2.0**-52)
+    assert model.certificate_.verify(rows, labels)
+    word = {finding.question: finding.word for finding in _findings(model.certificate_)}["optimal"]
+    assert word == "yes"
+
+
+def test_students_are_fitted_to_the_last_digit():
+    """As the rule of the note by itself is: the objective of its limit is 0."""
+    rows, labels = sx.load_demo("students")
+    model = sx.LMSClassifier(tol=0.0).fit(rows, labels)
+    assert model.result_.objective <= 1e-28
+    assert model.result_.message.startswith("converged after ")
+
+
+def test_a_limit_of_steps_is_named():
+    with pytest.warns(ConvergenceWarning, match="stopped after 10 steps at rate"):
+        model = sx.LMSClassifier(max_passes=10).fit(X, T)
+    assert (model.result_.status, model.certificate_.verdict) == ("max_passes", "stopped")

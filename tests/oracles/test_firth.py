@@ -3,8 +3,9 @@
 import pytest
 from data import needs_data, reference, references, table
 
+import separatrix as sx
 from separatrix.design.build import make_design
-from separatrix.inference.profile import fit_firth
+from separatrix.inference.firth import fit_firth
 from separatrix.losses import Logistic
 from separatrix.problem import Problem
 
@@ -30,3 +31,13 @@ def test_estimates_errors_and_intervals(name):
         ends = [end for interval in fit.intervals for end in (interval.lower, interval.upper)]
         assert ends == pytest.approx([end for pair in firth["profile_penalised_ci95"] for end in pair], rel=1e-8)
         assert [interval.p_value for interval in fit.intervals] == pytest.approx(firth["plr_p"], rel=1e-7)
+
+
+@needs_data
+def test_the_joint_test_is_that_of_logistf():
+    """The likelihood ratio test that the manual of logistf prints for its example sex2, 49.09064 on 6 df."""
+    _, X, y, _ = table("separation", "sex2")
+    model = sx.LogisticRegression(bias_reduction=True).fit(X, y)
+    measure = model.summary().measure("likelihood ratio")
+    assert measure.value == pytest.approx(49.09064, abs=5e-6)
+    assert measure.p_value == pytest.approx(7.15089e-09, rel=1e-5)

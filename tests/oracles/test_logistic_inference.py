@@ -11,7 +11,7 @@ from data import DATA, needs_data, reference, references, table
 import separatrix as sx
 from separatrix.design.build import make_design
 from separatrix.errors import SeparationWarning
-from separatrix.inference.profile import fit_firth
+from separatrix.inference.firth import fit_firth
 from separatrix.losses import Logistic
 from separatrix.problem import Problem
 

@@ -63,11 +63,14 @@ class _Verbs(TyperGroup):
 
 
 def _as_typed(message: str, ctx: Any) -> str:
-    """Return a message with the option at its beginning, as `cv=1`, written as on the command line: `--cv 1`."""
+    """Return a message with the option at its beginning written as on the command line: `cv=1` as `--cv 1`.
+
+    That of a switch has no value: `bias_reduction=True` is `--firth`.
+    """
     name, equals, rest = message.partition("=")
     command = ctx.command.commands.get(ctx.invoked_subcommand or "")
     typed = {each.name: each.opts[0] for each in command.params if each.opts[0].startswith("--")} if command else {}
-    return f"{typed[name]} {rest}" if equals and name in typed else message
+    return f"{typed[name]} {rest.removeprefix('True ')}" if equals and name in typed else message
 
 
 def _leave_unwritten(problem: OSError) -> NoReturn:

@@ -18,9 +18,10 @@ from separatrix.estimators.base import LinearClassifier, ProbabilityMixin, Weigh
 from separatrix.families import logistic
 from separatrix.families.logistic import LogisticFitted
 from separatrix.families.options import GenerativeOptions, LogisticOptions
-from separatrix.inference.hypotheses import TestedModel, WaldTest
+from separatrix.inference.firth import FirthFit
+from separatrix.inference.hypotheses import LikelihoodRatioTest, TestedModel, WaldTest
 from separatrix.inference.prediction import ProbabilityInterval
-from separatrix.inference.profile import FirthFit, Interval
+from separatrix.inference.profile import Interval
 from separatrix.inference.table import InferenceTable
 
 
@@ -51,7 +52,8 @@ class LogisticRegression(LogisticOptions, WeightedFit, ProbabilityMixin, LinearC
         `coefficient_status` by name; None with a penalty
     limits_ : at strength 0, by name, the limit of each coefficient: a number, ±inf, or nan if the data do not determine
         it; one per fit. For softmax, those of differences from the first class
-    firth_ : the bias-reduced fit and its profile-likelihood intervals, if it was needed, else None
+    firth_ : the bias-reduced fit and its profile-likelihood intervals, with `bias_reduction` or if it was needed, else
+        None. `intercept_` is then not the bias-reduced one: it makes the mean probability the rate (FLIC)
     result_, certificate_, trace_ : status and gap; the certificate of optimality; the convergence
 
     Examples
@@ -132,6 +134,13 @@ class LogisticRegression(LogisticOptions, WeightedFit, ProbabilityMixin, LinearC
         """Test that the named coefficients of all classes are 0, by χ², with a covariance as in `summary`."""
         return self._inference().wald_test(names, covariance, groups)
 
+    def lr_test(self, names: Sequence[str]) -> LikelihoodRatioTest:
+        """Test that the named coefficients of a bias-reduced fit are 0, by the ratio of penalised likelihoods.
+
+        The penalty is that of all columns, as in logistf's `logistftest`.
+        """
+        return self._inference().lr_test(names)
+
     def tested_model(self) -> TestedModel:
         """Return the facts that tests of nested models need."""
         return self._inference().tested_model()
@@ -154,9 +163,12 @@ class LogisticRegression(LogisticOptions, WeightedFit, ProbabilityMixin, LinearC
     ) -> Floats | ProbabilityInterval:
         """Return the probability of each class, (n, K); with one-vs-rest, they are normalised to sum to 1.
 
+        With a `class_weight`, they are those of classes so weighted: of two, the odds are multiplied by the ratio of
+        the weights. For the probabilities of the rows, fit without it and choose a `threshold`.
+
         With interval="confidence" and two classes: the probability of the second, and its confidence interval at the
         given level, computed on the scale of the score with a covariance as in `summary`. If the likelihood has no
-        maximum, a SeparationError is raised.
+        maximum, a SeparationError is raised, unless the fit is bias-reduced.
         """
         if interval is None:
             return super().predict_proba(X)

@@ -7,7 +7,8 @@ The batch rule and the stochastic rule with the inverse schedule converge to lea
 stochastic rule circles it at a distance. Sample weights make every mean a weighted mean, and scale the step of a visit.
 Without a rate, half the largest that does not diverge is used; a rate that diverges is reported with that limit. The
 excess over least squares is bounded at every step by ‖∇‖²/(2λmin), λmin the smallest nonzero eigenvalue; with many
-columns it is estimated.
+columns it is estimated. A fit has converged if its certificate, whose bound includes rounding errors, is within the
+tolerance.
 
 Cost: one pass per step, two for the stochastic rule; one Gram matrix or, with many columns, some thirty passes. Slow on
 columns of different scales: the batch rule needs about ln(1/tol)·λmax/λmin passes, few if columns are standardised.
@@ -22,8 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.arrays import Floats
-from separatrix.certificates.curvature import STATED_SLACK
+from separatrix.arrays import EPSILON, Floats
+from separatrix.certificates.curvature import MAX_WIDTH, STATED_SLACK, GapBound
 from separatrix.certificates.dual import gap_bound
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.design.base import Design
@@ -39,7 +40,7 @@ from separatrix.problem import Problem
 from separatrix.solvers.gradient import Gradient, extreme_eigenvalues, visit_radius
 from separatrix.solvers.stochastic import Stochastic
 
-FALSE_CONVERGENCE = 1e-2  # relative gap above which convergence was an effect of rounding
+POLISH = 0.5  # of the tolerance, to which a run goes on, so that the bound of the certificate is within it
 NO_INFERENCE = "standard errors are not available for LMS; use linear or logistic regression for those"
 
 
@@ -98,25 +99,24 @@ def fit_lms(problem: Problem, options: LMSOptions, limits: RateLimits, watch: Wa
     if options.update == "batch":
         solver = Gradient(rate, limits.least)
     rules = (
-        AtMost("excess", options.tol * _baseline(problem), Status.CONVERGED),
+        AtMost("relative_excess", options.tol * POLISH, Status.CONVERGED),
         AtLeast("rises", solver.most_rises, Status.DIVERGED),
         AtLeast("stalled", 2, Status.STALLED),
         AtLeast("steps", options.max_passes, Status.MAX_PASSES),
     )
     walk = run(problem, solver, rules, start=start, watch=watch, keep_iterates=options.keep_iterates)
     coef = start if walk.status is Status.DIVERGED else walk.coef
-    bound = gap_bound(problem, coef, slack=STATED_SLACK)
+    bound = replace(gap_bound(problem, coef, slack=STATED_SLACK), tol=max(options.tol, EPSILON))
     certificate = OptimalityCertificate.of(problem, coef, bound)
-    if walk.status is Status.CONVERGED and certificate.relative_gap > max(FALSE_CONVERGENCE, options.tol):
-        walk = replace(walk, status=Status.STALLED)  # rounding hid the slope: the columns are far from 0
+    status = _status(walk.status, bound)
     virtual, n, steps = int(design.virtual), design.shape[0], walk.facts["steps"]
     facts = {name: walk.facts[name] for name in ("excess", "change", "step_length")}
     facts |= {"updates": walk.facts.get("visits", steps), "visits": walk.facts.get("visits", n * steps)}
     return FitResult(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
-        status=walk.status,
-        message=_message(walk, options, rate, limits, certificate.gap),
+        status=status,
+        message=_message(replace(walk, status=status), options, rate, limits, certificate),
         objective=bound.objective,
         passes=design.passes - passes_before,
         seconds=walk.seconds,
@@ -127,14 +127,16 @@ def fit_lms(problem: Problem, options: LMSOptions, limits: RateLimits, watch: Wa
     )
 
 
-def _baseline(problem: Problem) -> float:
-    """Return the objective of the best constant, or of 0 without an intercept, to which the tolerance is relative."""
-    y, rounding = problem.y, float(np.finfo(np.float64).eps)
-    centre = problem.mean(y) if problem.design.virtual else 0.0
-    return float(max(problem.mean((y - centre) ** 2), rounding * problem.mean(y * y)) / 2.0)
+def _status(ended: Status, bound: GapBound) -> Status:
+    """Return the status of a run that ended with a bound; it may end by rounding, or by an estimate of the excess."""
+    if ended is not Status.DIVERGED and bound.stated_gap <= bound.tol:
+        return Status.CONVERGED
+    return Status.STALLED if ended is Status.CONVERGED else ended
 
 
-def _message(walk: Run, options: LMSOptions, rate: float, limits: RateLimits, gap: float) -> str:
+def _message(
+    walk: Run, options: LMSOptions, rate: float, limits: RateLimits, certificate: OptimalityCertificate
+) -> str:
     after = f"after {counted(int(walk.facts['steps']), 'step')} at rate {rate:.3g}"
     if walk.status is Status.DIVERGED:
         rule, bound = ("batch", "2/λmax") if options.update == "batch" else ("stochastic", "2/R²")
@@ -142,13 +144,15 @@ def _message(walk: Run, options: LMSOptions, rate: float, limits: RateLimits, ga
         cause = f"rate {rate:g} is too large: {rule} LMS {'converges' if rule == 'batch' else 'stays bounded'}"
         return f"diverged {after}: {cause} below {below:.4g} ({bound}); the start is kept"
     objective = walk.facts["objective"]  # itself an excess at most, since no objective is below 0
-    excess = f"{gap:.3g}" if gap < math.inf else f"by estimate {min(walk.facts['excess'], objective):.3g}"
-    above = f"objective {objective:.6g}, {excess} above least squares"
+    above = f"objective {objective:.6g}, {certificate.gap:.3g} above least squares"
     if walk.status is Status.CONVERGED:
         return f"converged {after}: {above}"
     advice = "raise max_passes, or standardise the columns"
     if options.update == "stochastic" and options.schedule == "constant":
         advice = Stochastic(keep=options.keep).remedy
+    elif walk.status is Status.STALLED and len(certificate.coef) > MAX_WIDTH:
+        estimate = f"{min(walk.facts['excess'], objective):.3g} by estimate"
+        advice = f"it is {estimate}, and {len(certificate.coef):,} coefficients are too many to bound it"
     elif walk.status is Status.STALLED:
         advice = "floats can go no further"
     elif options.update == "batch" and limits.least > 0.0:

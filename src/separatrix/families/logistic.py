@@ -8,6 +8,7 @@ means maximum likelihood if it exists, else a penalty with a reason. The interce
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -40,10 +41,10 @@ from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex, linear_r
 from separatrix.fit.result import AtLeast, FitResult, Rule, Status, separation_rule
 from separatrix.fit.run import Watch
 from separatrix.inference import eligibility
+from separatrix.inference.firth import FirthFit, fit_firth
 from separatrix.inference.fitted import LogisticModel, RefusedInference
 from separatrix.inference.likelihood import LikelihoodFit
 from separatrix.inference.mle import held_relations
-from separatrix.inference.profile import FirthFit, fit_firth
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
@@ -70,7 +71,7 @@ class LogisticFitted(Fitted):
 
     def __getstate__(self) -> dict[str, Any]:
         _ = self.limits  # which need the rows
-        return super().__getstate__()
+        return {**super().__getstate__(), "firth": None if self.firth is None else self.firth.without_rows()}
 
 
 def fit(
@@ -78,7 +79,9 @@ def fit(
 ) -> LogisticFitted:
     """Fit classes; `start` has the initial coefficients, one column per score, intercepts first."""
     rows = rows.ordered(options.positive, options.reference_class)
-    convex, needed = convex_options(options), _too_few(rows) if options.strength == "auto" else ""
+    if options.bias_reduction and len(rows.labels) > 2:
+        raise OptionError(f"bias_reduction=True is for two classes, not for {len(rows.labels)}; leave it out")
+    convex, needed = convex_options(options), _too_few(rows) if _may_need_penalty(options) else ""
     if options.may_be_unpenalised and not needed:
         weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
         reduction = find_reduction(weighted.design, weighted.weights) if options.aliased == "drop" else None
@@ -90,6 +93,11 @@ def fit(
             return outcome
         needed = outcome
     return _fit_penalised(rows, options, start, needed, lambda task, begin: _solve(task, convex, begin, watch)[1])
+
+
+def _may_need_penalty(options: LogisticOptions) -> bool:
+    """Tell whether a penalty is chosen where no maximum of the likelihood is proved."""
+    return options.strength == "auto" and not options.bias_reduction
 
 
 def problems(rows: TrainingRows, options: LogisticOptions) -> list[Problem]:
@@ -126,11 +134,12 @@ def _maximise(
     starts = _starts(start, tasks, weighted)
     fits = [_fit_likelihood(task, convex, begin, watch) for task, begin in zip(tasks, starts, strict=True)]
     unproved = _unproved(fits)
-    if unproved is not None and (unproved.verdict == "undecided" or options.on_separation == "firth"):
+    separated_or_unknown = unproved is not None and (unproved.verdict == "undecided" or options.on_separation == "firth")
+    if separated_or_unknown or options.bias_reduction:
         reduction = find_reduction(weighted.design, weighted.weights)
         if reduction is not None:
             return _maximise_reduced(replace(reduction, arbitrary=True), rows, options, start, watch)
-    if unproved is None or options.strength != "auto":
+    if unproved is None or not _may_need_penalty(options):
         existence = _existence_about([each.existence for each in fits], rows, options)
         return _unpenalised(weighted, tasks, fits, existence, options)
     if unproved.verdict == "undecided":
@@ -221,10 +230,12 @@ def _unpenalised(
 ) -> LogisticFitted:
     unproved = _unproved(fits)
     firth, sentence = None, "no penalty, as given"
-    if unproved is None:
+    if options.bias_reduction:
+        firth, sentence = _reduce_bias(problems[0], rows), "no penalty: bias-reduced estimates (Firth), as given"
+    elif unproved is None:
         sentence = f"no penalty: the likelihood has a maximum{_proved(fits)}"
     elif options.on_separation == "firth":
-        firth = _reduce_bias(problems[0], rows)
+        firth, sentence = _reduce_bias(problems[0], rows), "no penalty: bias-reduced estimates (Firth)"
     result = join_results([each.result for each in fits], rows.labels) if firth is None else firth.result
     result = replace(result, provenance={**result.provenance, "weight_kind": options.weight_kind})
     fitted = LogisticFitted(
@@ -239,7 +250,7 @@ def _unpenalised(
         firth=firth,
     )
     fitted.inference = _inference(rows, problems, fits, fitted)
-    return fitted
+    return _noting_class_weights(fitted, rows)
 
 
 def _proved(fits: Sequence[_Likelihood]) -> str:
@@ -253,7 +264,7 @@ def _proved(fits: Sequence[_Likelihood]) -> str:
 
 
 def _reduce_bias(problem: Problem, rows: WeightedRows) -> FirthFit:
-    if len(rows.labels) > 2 or rows.class_weights is not None:
+    if len(rows.labels) > 2 or rows.class_weights is not None:  # with bias_reduction refused before any fit
         what = f"{len(rows.labels)} classes" if len(rows.labels) > 2 else "class_weight"
         raise OptionError(f'on_separation="firth" is for two classes of plain or weighted rows, not for {what}')
     return fit_firth(problem, problem.labels)
@@ -283,17 +294,44 @@ def _inference(
     if weights is None or (weights == 1.0).all():
         weighting = ""
     reference = class_index("reference_class", options.reference_class, rows.class_targets) or 0
-    flat = np.column_stack([fitted.intercept, fitted.coef]) if options.fit_intercept else fitted.coef
+    coef, intercept = fitted.coef, fitted.intercept
+    if fitted.firth is not None:
+        result = likelihoods[0].result
+        coef, intercept = np.atleast_2d(result.coef), np.atleast_1d(result.intercept)
+    flat = np.column_stack([intercept, coef]) if options.fit_intercept else coef
     softmax = problems[0].loss.target == "classes"
     coefs = [(flat[1:] - flat[0]).ravel()] if softmax else list(flat)
     fits = []
-    for problem, (_, certificate, existence), coef in zip(problems, likelihoods, coefs, strict=True):
+    for problem, (_, certificate, existence), own in zip(problems, likelihoods, coefs, strict=True):
         labels = tuple("the rest" if label is None else label for label in problem.labels)
         collinear: tuple[Relation, ...] = ()
         if certificate.exists and certificate.optimality.held:
             collinear = held_relations(problem, certificate.optimality.dependence, existence)
-        fits.append(LikelihoodFit(problem, existence, coef, labels, weighting, reference, collinear))
+        fits.append(LikelihoodFit(problem, existence, own, labels, weighting, reference, collinear))
     return LogisticModel(tuple(fits), rows.labels, rows.sample, fitted.firth)
+
+
+def _noting_class_weights(fitted: LogisticFitted, rows: WeightedRows) -> LogisticFitted:
+    """Say in the message and the table of a fit how class weights change its probabilities."""
+    factors = [] if rows.class_weights is None else [rows.class_weights[label] for label in rows.labels]
+    if len(set(factors)) < 2:
+        return fitted
+    note = (
+        "class_weight weights the classes unequally: probabilities are not the rates of the rows; for these, fit"
+        " without it"
+    )
+    if len(factors) == 2:
+        ratio, threshold = factors[1] / factors[0], fitted.options.threshold
+        odds = threshold / (1.0 - threshold) / ratio if threshold < 1.0 else math.inf
+        note = (
+            f"class_weight multiplies the odds of {rows.labels[1]!r} by {ratio:.4g}: probabilities are"
+            f" {'above' if ratio > 1.0 else 'below'} the rates of the rows; for these, fit without it, and for"
+            f" similar decisions with threshold={1.0 / (1.0 + 1.0 / odds):.4g}"
+        )
+    fitted.result = replace(fitted.result, message=f"{fitted.result.message}; {note}")
+    assert isinstance(fitted.inference, LogisticModel | RefusedInference)
+    fitted.inference = replace(fitted.inference, notes=(note,))
+    return fitted
 
 
 def _with_reference(result: FitResult, rows: WeightedRows, options: LogisticOptions, *, penalised: bool) -> FitResult:
@@ -338,6 +376,7 @@ def fit_pass(
     The states of the fit are in its `details`. Its certificate is about these rows only, and existence is not judged.
     """
     wholes = {"strength": isinstance(options.strength, str), "class_weight": options.class_weight is not None}
+    wholes["bias_reduction"] = options.bias_reduction
     columns = {"scaling": options.scaling != "none", "aliased": options.aliased != "keep"}
     for name, given in {**wholes, **columns}.items():
         if given:
@@ -393,4 +432,4 @@ def _fit_penalised(
     classes, link = weighted.class_targets.values, _link(weighted, options)
     fitted = LogisticFitted(options, result, classes, link=link, **penalised.facts)
     fitted.inference = penalised.no_inference(fitted)
-    return fitted
+    return _noting_class_weights(fitted, weighted)

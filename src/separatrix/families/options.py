@@ -161,7 +161,11 @@ class ClassOptions(Options):
 class ClassWeightOptions(ClassOptions):
     """The weights of classes."""
 
-    class_weight: Any = option(None, 'None, "balanced", or a weight by class, times the sample weights', flag=None)
+    class_weight: Any = option(
+        None,
+        'None, "balanced", or a weight by class, times the sample weights; probabilities shift with the weights',
+        flag=None,
+    )
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -309,12 +313,25 @@ class LogisticOptions(ElasticNetOptions, ClassWeightOptions, family="logistic", 
         "class whose scores are 0, so that coefficients are log-odds against it; of two, the other is positive. None"
         " for softmax coefficients that minimise the penalty or, without one, have zero sum over the classes",
     )
+    bias_reduction: bool = option(
+        False,
+        "whether to fit bias-reduced estimates (Firth), which always exist, of two classes without a penalty; the"
+        " intercept is then that of maximum likelihood, given the other coefficients (FLIC)",
+        flag="--firth",
+    )
     on_separation: Literal["warn", "raise", "ignore", "firth"] = option(
         "warn",
-        'if strength is 0 and no maximum is proved to exist: "warn", "raise", "ignore", or fit bias-reduced estimates,'
-        ' which always exist, of two classes ("firth")',
+        'if strength is 0 and no maximum is proved to exist: "warn", "raise", "ignore", or fit as with bias_reduction'
+        ' ("firth")',
     )
     threshold: float = option(0.5, "probability from which the second of two classes is predicted", above=0.0, most=1.0)
+
+    def check(self) -> None:
+        super().check()
+        if self.bias_reduction and not self.may_be_unpenalised:
+            raise OptionError(f"bias_reduction=True is for fits without a penalty, not for strength={self.strength!r}")
+        if self.bias_reduction and self.class_weight is not None:
+            raise OptionError("bias_reduction=True is not for class_weight; leave one of the two out")
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -382,7 +399,10 @@ class LMSOptions(InterceptOptions, ScalingOptions, family="lms", title="Least me
     start: Any = option(None, START)
     keep: Literal["last", "average"] = option("last", STOCHASTIC_KEEP)
     tol: float = option(
-        1e-8, "excess over the least squares objective to reach, relative to that of the best constant", least=0.0
+        1e-8,
+        "excess over the least squares objective to reach, relative to the objective, or to 1e-8 of that of the best"
+        " constant if this is larger",
+        least=0.0,
     )
     max_passes: int = option(10_000, "largest number of passes over the rows")
     random_state: Any = option(None, "seed of the order and of a random start", flag=None)

@@ -89,7 +89,7 @@ class Refusal(StrEnum):
     MAXIMUM_NOT_SHOWN = f"it could not be shown that the likelihood has a maximum; rescale, or use {FIRTH_OR_PENALTY}"
     NEARLY_DEPENDENT = "the columns are nearly dependent (collinear to rounding), so variances are unknown; drop some"
     NOT_IDENTIFIED = "some coefficients are not identified"
-    BIAS_REDUCED = "the fit is bias-reduced, and has no likelihood to compare models by; read its summary()"
+    BIAS_REDUCED = "the fit is bias-reduced, and has no likelihood to compare models by; use lr_test"
     NO_JOINT_LIKELIHOOD = 'the fits of {fits} classes have no likelihood in common; use multiclass="softmax"'
     TWO_CLASSES = "intervals of probabilities are of two classes"
     # fits without their rows or residuals

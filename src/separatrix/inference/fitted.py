@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -23,10 +23,11 @@ from separatrix.inference import linear, prediction
 from separatrix.inference.basis import OrthonormalBasis, make_basis
 from separatrix.inference.covariance import CovarianceChoice, CovarianceKind, WeightKind, choose_covariance
 from separatrix.inference.eligibility import Refusal, no_maximum, not_frequencies
-from separatrix.inference.hypotheses import TestedModel, WaldTest, linear_wald_test
+from separatrix.inference.firth import FirthFit, firth_lr_test, firth_table
+from separatrix.inference.hypotheses import LikelihoodRatioTest, TestedModel, WaldTest, linear_wald_test
 from separatrix.inference.likelihood import LikelihoodFit, each_class_table, likelihood_table, likelihood_wald_test
 from separatrix.inference.prediction import Covariance, PredictionInterval, ProbabilityInterval
-from separatrix.inference.profile import FirthFit, Interval, firth_table, fit_firth, likelihood_intervals
+from separatrix.inference.profile import Interval, likelihood_intervals
 from separatrix.inference.table import InferenceTable, estimates_only_table, require_level
 from separatrix.problem import Problem
 
@@ -45,6 +46,10 @@ class Inference:
     ) -> WaldTest:
         """Test that the named coefficients, of all classes, are 0."""
         raise self._error("a test", names, covariance, groups, lag)
+
+    def lr_test(self, names: Sequence[str]) -> LikelihoodRatioTest:
+        """Test by the likelihood ratio that the named coefficients are 0."""
+        raise self._error("a test", names)
 
     def tested_model(self) -> TestedModel:
         """Return the facts that tests of nested models and the analysis of variance need."""
@@ -78,13 +83,17 @@ class Inference:
 
 @dataclass(frozen=True, eq=False)
 class RefusedInference(Inference):
-    """Estimates without inference; `coefs` are (output, coefficients with the intercept first) for the table."""
+    """Estimates without inference; `coefs` are (output, coefficients with the intercept first) for the table.
+
+    `notes` are those of the table.
+    """
 
     reason: str
     model: Literal["linear", "logistic", "softmax"]
     names: tuple[str, ...]
     coefs: Sequence[tuple[Any, Floats]]
     rows: float
+    notes: tuple[str, ...] = ()
 
     def table(
         self,
@@ -94,7 +103,9 @@ class RefusedInference(Inference):
         lag: int | None = None,  # noqa: ARG002
     ) -> InferenceTable:
         require_choice("covariance", covariance, get_args(CovarianceKind))
-        return estimates_only_table(self.model, self.names, self.coefs, self.rows, self.reason, require_level(level))
+        level = require_level(level)
+        table = estimates_only_table(self.model, self.names, self.coefs, self.rows, self.reason, level)
+        return replace(table, notes=self.notes)
 
     def tested_model(self) -> TestedModel:
         return TestedModel(self.model, 0, np.nan, objection=self.reason)
@@ -196,12 +207,16 @@ class SampleRows:
 
 @dataclass(frozen=True)
 class LogisticModel(Inference):
-    """Unpenalised fits, one or one per class (one-vs-rest), and the bias-reduced fit if there is one."""
+    """Unpenalised fits, one or one per class (one-vs-rest), and the bias-reduced fit if there is one.
+
+    `notes` are added to those of the table.
+    """
 
     fits: tuple[LikelihoodFit, ...]
     classes: tuple[Any, ...]
     rows: SampleRows
     firth: FirthFit | None = None
+    notes: tuple[str, ...] = ()
 
     def table(
         self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
@@ -213,14 +228,15 @@ class LogisticModel(Inference):
                 raise OptionError(
                     f'covariance={choice.kind!r} is not for bias-reduced fits; use covariance="classical"'
                 )
-            return firth_table(self._firth_at(level), self.fits[0].problem, self._labels, self.fits[0].weighting)
+            return firth_table(self.firth.at(level), self.fits[0].problem, self._labels, self.fits[0].weighting)
         tables = [likelihood_table(fit, choice, level) for fit in self.fits]
-        return tables[0] if len(tables) == 1 else each_class_table(tables, self.classes)
+        table = tables[0] if len(tables) == 1 else each_class_table(tables, self.classes)
+        return replace(table, notes=(*table.notes, *self.notes))
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
         self._refuse_more_classes("profile-likelihood intervals are")
         level = require_level(level)
-        return likelihood_intervals(self.fits[0], level) if self.firth is None else self._firth_at(level).intervals
+        return likelihood_intervals(self.fits[0], level) if self.firth is None else self.firth.at(level).intervals
 
     def predictions(
         self, design: Design, kind: str, level: float, covariance: str = "classical", weights: Floats | None = None
@@ -230,6 +246,11 @@ class LogisticModel(Inference):
         require_choice("interval", kind, ("confidence",))
         self._refuse_more_classes("intervals of a probability are")
         fit, level = self.fits[0], require_level(level)
+        if self.firth is not None:
+            require_choice("covariance", covariance, ("classical",))
+            if fit.weighting:
+                raise OptionError(f"a probability has no interval here: {not_frequencies(fit.weighting, robust=False)}")
+            return self.firth.known_maximum.probabilities(design, level)
         if not fit.has_maximum:
             claim = fit.existence.claim.split(";")[0]
             raise SeparationError(f"a probability has no interval here, as {claim}; see profile_intervals()")
@@ -245,9 +266,11 @@ class LogisticModel(Inference):
     def score_covariance(self) -> tuple[Covariance | None, str]:
         if len(self.classes) > 2:
             return None, Refusal.TWO_CLASSES()
-        if self.firth is not None:
-            return None, Refusal.BIAS_REDUCED()
         (fit,) = self.fits
+        if self.firth is not None:
+            if fit.weighting:
+                return None, not_frequencies(fit.weighting, robust=False)
+            return _padded(self.firth.known_maximum.covariance(), fit.problem), ""
         (covariance, absent), mle = fit.covariance(CovarianceChoice("classical")), fit.mle
         if not fit.has_maximum or covariance is None or mle is None:
             return None, absent or no_maximum(2)
@@ -255,13 +278,20 @@ class LogisticModel(Inference):
             return None, Refusal.NOT_IDENTIFIED()
         transform = np.vstack([mle.row({place: 1}) for place in range(len(fit.coef))])
         matrix = transform @ covariance @ transform.T
-        return Covariance(matrix if fit.problem.design.virtual else np.pad(matrix, ((1, 0), (1, 0)))), ""
+        return _padded(matrix, fit.problem), ""
 
     def limits(self) -> list[dict[str, float]]:
         return [fit.limits() for fit in self.fits]
 
     def without_rows(self) -> Inference:
         return Inference()
+
+    def lr_test(self, names: Sequence[str]) -> LikelihoodRatioTest:
+        if self.firth is None:
+            raise OptionError("lr_test is for bias-reduced fits; use wald_test")
+        if self.fits[0].weighting:
+            raise DataError(not_frequencies(self.fits[0].weighting, robust=False))
+        return firth_lr_test(self.firth, names)
 
     def wald_test(
         self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
@@ -295,14 +325,14 @@ class LogisticModel(Inference):
         groups = None if groups is None else self.rows.select(groups)
         return choose_covariance(covariance, self.fits[0].problem, groups)
 
-    def _firth_at(self, level: float) -> FirthFit:
-        """Return the bias-reduced fit with intervals at a level, refitted if its own level differs."""
-        assert self.firth is not None  # callers have checked
-        return self.firth if level == self.firth.level else fit_firth(self.fits[0].problem, self._labels, level=level)
-
     def _refuse_more_classes(self, what: str) -> None:
         if len(self.classes) > 2:
             raise OptionError(f"{what} of two classes, and here are {len(self.classes)}; see summary(), or fit two")
+
+
+def _padded(matrix: Floats, problem: Problem) -> Covariance:
+    """Return the covariance of coefficients as that of intercept and coefficients; without an intercept, it is 0."""
+    return Covariance(matrix if problem.design.virtual else np.pad(matrix, ((1, 0), (1, 0))))
 
 
 def _refuse_lag(lag: int | None) -> None:

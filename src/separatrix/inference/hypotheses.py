@@ -202,6 +202,20 @@ class WaldTest(JsonRecord):
         return f"{names} = 0 ({self.covariance}): χ²({df}) = {format_number(self.chi2)}, {p_phrase(self.p_value)}{f}"
 
 
+@dataclass(frozen=True)
+class LikelihoodRatioTest(JsonRecord):
+    """The test by the likelihood, or by a penalised one, that the named coefficients are all 0."""
+
+    names: tuple[str, ...]
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+
+    def __str__(self) -> str:
+        statistic = f"χ²({self.degrees_of_freedom}) = {format_number(self.statistic)}"
+        return f"{' = '.join(self.names)} = 0: {statistic}, {p_phrase(self.p_value)}"
+
+
 def linear_wald_test(facts: LinearFacts, covariance: CoefficientCovariance, names: Sequence[str]) -> WaldTest:
     """Return the test of the named coefficients of a least squares fit."""
     fit, indices = facts.fit, coefficient_indices(names, facts.names)

@@ -5,6 +5,10 @@
 The rows are rebuilt from a table by the model's own encoding. For two classes the certificate may have the other class
 as the positive one. Softmax coefficients may have been centred over the classes since, which changes no probability.
 
+A certificate of bias reduction is about the maximum of the penalised likelihood. The intercept of the model may be that
+of maximum likelihood given the other coefficients (FLIC) instead, which is checked on the rows: the mean probability
+passes the rate of the second class within the tolerance of the intercept.
+
 A certificate of a kernel machine has coefficients of rows of the data by their index, the model has the support vectors
 themselves, so both functions are evaluated on the rows: two kernel values per row and support vector. A certificate of
 the widest margin is about a function up to a positive factor.
@@ -12,6 +16,7 @@ the widest margin is about a function up to a positive factor.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -21,6 +26,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, PartsCertificate, Verification
+from separatrix.certificates.bias_reduction import BiasReductionCertificate
 from separatrix.certificates.data import Data, MatchedRows, in_order, match
 from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.mistakes import KernelMistakesCertificate
@@ -33,6 +39,7 @@ from separatrix.model.adopt import arrays_of, as_model, is_formula, open_for, ro
 from separatrix.model.predictions import KernelExpansion
 from separatrix.model.record import Model, data_digest
 from separatrix.model.storage import Storage
+from separatrix.numerics import sigmoid
 from separatrix.tables.table import TableSource
 
 ROUNDING = 1e-9  # tolerance, relative to the largest coefficient of a feature, or to the largest score
@@ -161,7 +168,7 @@ def verify_table(
 def _checked_model(model: Model, checked: list[CheckedCertificate], rows: CertifiedRows) -> CheckedModel:
     certificate, verification = checked[0]
     if model.kernel is None:
-        check: Check | str = check_coefficients(model, certificate)
+        check: Check | str = check_coefficients(model, certificate, rows, proved=verification.holds)
     elif not verification.holds:
         check = "the certificate is not proved on these rows"
     else:
@@ -181,8 +188,11 @@ def named_columns(X: Any, names: tuple[str, ...]) -> Any:
     return matrix
 
 
-def check_coefficients(model: Model, certificate: Certificate) -> Check | str:
-    """Check that a model's coefficients are those that its certificate is about; if it is about none, return why."""
+def check_coefficients(model: Model, certificate: Certificate, rows: CertifiedRows, *, proved: bool) -> Check | str:
+    """Check that a model's coefficients are those that its certificate is about; if it is about none, return why.
+
+    Of a certificate that is proved on the rows, they may have another intercept, if that is checked on the rows.
+    """
     certified = certificate.certified()
     if certified is None:
         return f"the {certificate.kind} certificate is about none of them"
@@ -201,8 +211,11 @@ def check_coefficients(model: Model, certificate: Certificate) -> Check | str:
         )
         return Check(NAME, False, f"the certificate has {own}, intercept included, the model {other}")
     differs = _differs(used, claimed, claimed)
+    calibrated = differs[:, 0] & (_calibrated(model, used, certificate, rows) if proved else False)
+    differs[:, 0] &= ~calibrated
     if not differs.any() or not all(_differs(used, each, claimed).any() for each in _shifted(model, claimed)):
-        return Check(NAME, True, f"the model's {used.size:,} are the certificate's, to {ROUNDING:g}")
+        but = ", but for an intercept that makes the mean probability the rate" if calibrated.any() else ""
+        return Check(NAME, True, f"the model's {used.size:,} are the certificate's, to {ROUNDING:g}{but}")
     keep = model.options.get("keep")
     other_kinds = [bool(kinds) and keep in ("best", "average") and keep not in kinds for kinds in ordered.kept]
     wrong = differs & ~np.asarray(other_kinds)[:, np.newaxis]
@@ -216,6 +229,30 @@ def _all_columns(coef: Floats, data: Data) -> Floats:
     for column in sorted(data.dropped or ()):
         coef = np.insert(coef, column, 0.0, axis=1)
     return coef
+
+
+def _calibrated(model: Model, used: Floats, certificate: Certificate, data: CertifiedRows) -> Bools:
+    """Return for each score whether it is bias-reduced with an intercept that makes the mean probability the rate."""
+    parts = certificate.parts if isinstance(certificate, PartsCertificate) else (certificate,)
+    result, classes = np.zeros(len(used), dtype=np.bool_), model.classes or ()
+    if len(parts) != len(used) or not any(isinstance(part, BiasReductionCertificate) for part in parts):
+        return result
+    matched, labels = match(certificate.data, data.X, data.y, data.weights), certificate.data.labels
+    for k, part in enumerate(parts):
+        place = classes.index(labels[k]) if len(parts) > 1 else 0
+        coef = -used[place] if len(parts) == 1 and labels == classes[::-1] else used[place]
+        rows = matched.part(k) if len(parts) > 1 else matched
+        if isinstance(part, BiasReductionCertificate) and part.data.intercept:
+            result[place] = _passes_rate(rows, coef)
+    return result
+
+
+def _passes_rate(rows: MatchedRows, coef: Floats) -> bool:
+    """Tell whether the mean probability passes the rate within the tolerance of an intercept, the first coefficient."""
+    scores, reach = rows.finite_design.matvec(coef), ROUNDING * max(1.0, abs(float(coef[0])))
+    weights = np.ones(len(scores)) if rows.weights is None else rows.weights
+    below, above = (math.fsum(weights * (sigmoid(scores + move) - rows.codes)) for move in (-reach, reach))
+    return below <= 0.0 <= above
 
 
 def _shifted(model: Model, claimed: Floats) -> Iterator[Floats]:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from separatrix import losses
 from separatrix.certificates.base import OPTIMAL_GAP, Certificate, PartsCertificate
+from separatrix.certificates.bias_reduction import BiasReductionCertificate
 from separatrix.certificates.curvature import dependence_clause
 from separatrix.certificates.generative import GenerativeCertificate
 from separatrix.certificates.least_squares import LeastSquaresCertificate
@@ -137,6 +138,19 @@ def _(certificate: LeastSquaresCertificate) -> tuple[Answer, Answer, Answer]:
     words: dict[str, Word] = {"optimal": "yes", "optimal within": "partly"}
     optimal: Answer = words.get(certificate.verdict, "no"), certificate.claim
     return ("yes", "a sum of squares always has a minimum"), answers[certificate.unique], optimal
+
+
+@_answers.register
+def _(certificate: BiasReductionCertificate) -> tuple[Answer, Answer, Answer]:
+    if certificate.penalised is None:
+        unknown: Answer = "not known", certificate.claim
+        return unknown, unknown, unknown
+    exists: Answer = "yes", "the columns have full rank, so the penalised likelihood (Firth) has a maximum"
+    unique: Answer = "not known", "the penalised likelihood may have several local maxima"
+    if certificate.verdict != "stationary":
+        return exists, unique, ("not known", certificate.claim)
+    near = f"a local maximum of the penalised likelihood is at most {certificate.excess:.2g} higher"
+    return exists, unique, ("partly", near)
 
 
 @_answers.register

@@ -26,8 +26,8 @@ from separatrix.certificates.bias_reduction import (
 )
 from separatrix.certificates.data import data_of
 from separatrix.design.build import make_design
+from separatrix.inference.firth import FirthLogLikelihood
 from separatrix.inference.mle import maximise
-from separatrix.inference.profile import FirthLogLikelihood
 from separatrix.losses import Logistic
 from separatrix.problem import Problem
 

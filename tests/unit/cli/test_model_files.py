@@ -413,3 +413,35 @@ def test_of_classes_whose_runs_converged_the_coefficients_are_checked(tmp_path: 
     result = run("verify", model, "demo:iris")
     assert result.exit_code == 1
     assert "FAILS coefficients: that of 'sepal_length' of 'setosa' is" in words(result)
+
+
+@pytest.mark.slow
+def test_a_bias_reduced_model_predicts_at_the_rate_and_is_verified(tmp_path: Path) -> None:
+    rng = np.random.default_rng(11)
+    x, rare = rng.normal(size=90), rng.random(90) < 0.1
+    table, model, page = (str(tmp_path / name) for name in ("rare.csv", "model.json", "page.html"))
+    rows = [f"{number},{'yes' if event else 'no'}" for number, event in zip(x.tolist(), rare.tolist(), strict=True)]
+    Path(table).write_text("\n".join(["x,event", *rows, ""]), encoding="utf-8")
+    said = run("fit", table, "--target", "event", "--firth", "--out", model, "--report", page)
+    assert said.exit_code == 0, said.output
+    rate = f"{rare.mean():.4g}"
+    assert f"FLIC: the mean probability is the rate, {rate}" in " ".join(said.stdout.split())
+    assert f"so that the mean probability is the rate {rate}" in Path(page).read_text(encoding="utf-8")
+    stored = json.loads(Path(model).read_text(encoding="utf-8"))
+    assert stored["options"]["bias_reduction"] is True
+    assert f"the mean probability is the rate {rate}" in stored["message"]
+    result = run("verify", model, table)
+    assert result.exit_code == 0, result.output
+    assert "but for an intercept that makes the mean probability the rate" in " ".join(result.stdout.split())
+    predicted = sx.load_model(model).predict(table)
+    assert predicted.probabilities[:, 1].mean() == pytest.approx(rare.mean(), rel=1e-9)
+    assert predicted.intervals is not None
+    assert (predicted.intervals.lower < predicted.probabilities[:, 1]).all()
+    stored["intercept"][0] += 0.01
+    del stored["checksum"]
+    Path(model).write_text(json.dumps(stored), encoding="utf-8")
+    result = run("verify", model, table)
+    assert result.exit_code == 1, result.output
+    assert "FAILS coefficients: the intercept is" in " ".join(result.stdout.split())
+    refused = run("fit", table, "--target", "event", "--firth", "--strength", "0.1")
+    assert refused.stderr == "error: --firth is for fits without a penalty, not for strength=0.1\n"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import separatrix as sx
@@ -75,3 +78,47 @@ def test_limits_are_those_of_the_remaining_rows() -> None:
     assert limits["x3"] == np.inf
     assert limits["x1"] == pytest.approx(others.coef_[0, 0], rel=1e-8)
     assert limits["intercept"] == pytest.approx(others.intercept_[0], rel=1e-8)
+
+
+def unequal() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(400, 2))
+    return X, (rng.random(400) < 1.0 / (1.0 + np.exp(2.0 - X[:, 0]))).astype(int)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strength", [0.0, 0.01])
+def test_probabilities_of_class_weights_are_said_to_be_shifted(strength: float, tmp_path: Path) -> None:
+    X, y = unequal()
+    model = sx.LogisticRegression(class_weight="balanced", strength=strength).fit(X, y)
+    ratio = (y == 0).sum() / (y == 1).sum()
+    note = f"class_weight multiplies the odds of 1 by {ratio:.4g}: probabilities are above the rates of the rows"
+    assert note in model.result_.message
+    assert note in model.summary().notes[-1]
+    bias = sx.evaluate(model, X, y).reliability.bias
+    assert bias.lower > 0.1  # which is told of the calibration too
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
+    trained = sx.train(frame, "y", model=sx.LogisticRegression(class_weight="balanced", strength=strength))
+    sx.save_model(trained, tmp_path / "model.json")
+    assert note in sx.load_model(tmp_path / "model.json").message
+    sx.report(trained, frame, path=tmp_path / "page.html")
+    assert note in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_without_class_weights_and_with_another_threshold_most_decisions_are_the_same() -> None:
+    X, y = unequal()
+    weighted = sx.LogisticRegression(class_weight={0: 1.0, 1: 3.0}).fit(X, y)
+    assert "for similar decisions with threshold=0.25" in weighted.result_.message
+    plain = sx.LogisticRegression(threshold=0.25).fit(X, y)
+    assert (plain.predict(X) == weighted.predict(X)).mean() > 0.98
+    assert plain.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), rel=1e-9)
+    down = sx.LogisticRegression(class_weight={0: 2.0, 1: 1.0}).fit(X, y)
+    assert "multiplies the odds of 1 by 0.5: probabilities are below the rates" in down.result_.message
+
+
+def test_class_weights_of_several_classes_and_equal_ones() -> None:
+    X, y = unequal()
+    several = sx.LogisticRegression(class_weight={0: 2.0}, strength=0.1).fit(X, y + (X[:, 1] > 1.0))
+    assert "class_weight weights the classes unequally" in several.summary().notes[0]
+    assert "class_weight" not in sx.LogisticRegression(class_weight={0: 2.0, 1: 2.0}).fit(X, y).result_.message
+    assert "class_weight" not in sx.LogisticRegression().fit(X, y).result_.message
