@@ -978,11 +978,13 @@ class Objective:
         return (most / least + Enclosure.of(2).sqrt() * reach) / 2 if self.softmax else most / least + reach
 
     def bounds(self, point: Matrix, gauge: Enclosure, given: Matrix | None) -> Iterator[Bound]:
-        """Yield bounds on the suboptimality of a point, whose objective is larger by `gauge`.
+        """Yield bounds on the suboptimality of a point, whose objective is larger by `gauge`; 0 if no column varies.
 
         First by the curvature there, then at a point nearer to the minimiser or, for the hinge, at a dual point.
         """
         primal = self.value(point) + gauge
+        if not self.places:
+            yield Bound(primal, ZERO, [])
         yield Bound(primal, primal.high, None)  # losses and penalties are not below 0
         if self.loss == "hinge":
             for slopes in [self.dual_slopes(point), *([given] if given else [])] if self.penalised else []:
@@ -1213,8 +1215,6 @@ def _check_least_squares(statement: Group, witness: Group, rows: LabelledRows) -
     bounds = objective.bounds([[Enclosure.of(w) for w in coef]], NOTHING, None)
     if all(_dot(coef, x) == y for x, y in zip(rows.values, rows.targets, strict=True)):
         bounds = (bound._replace(primal=NOTHING, gap=ZERO) for bound in bounds)
-    if not varying:
-        bounds = (bound._replace(gap=ZERO) for bound in bounds)
     stated.check(objective, bounds, 2 * sum(rows.weights, Fraction(0)))
     rss, excess, relative = (_float(statement[name]) for name in names)
     clause = _dependence(stated, rows)
