@@ -599,7 +599,8 @@ class _Attempt:
             size = np.einsum("jk,ko->jo", np.abs(coordinates), lengths.reshape(-1, outputs))
             rows = column_norms(product.reshape(-1, product.shape[2]).T).reshape(size.shape)
             rows = (rows + gamma(len(coordinates) + 4.0) * size).reshape(-1) * OUTWARD
-        radii = OUTWARD * reach * rows.reshape(-1, outputs)
+        rows = rows.reshape(-1, outputs)
+        radii = np.where(rows > 0.0, OUTWARD * reach * rows + TINY, 0.0)  # 0: columns that do not vary
         if len(self.centre):
             radii[0] += OUTWARD * (np.abs(self.centre) @ radii[1:] + self.point.error)
         return radii[:, 0] if self.point.coef.ndim == 1 else np.column_stack([np.zeros(len(radii)), radii])
