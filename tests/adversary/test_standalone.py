@@ -320,6 +320,70 @@ def test_the_best_bound_is_the_true_gap(
                 assert abs(argmin[b][j] - mp.mpf(str(point[b][j].middle))) <= mp.mpf(str(radius)) + mp.mpf("1e-40")
 
 
+def test_a_factor_of_nearly_dependent_columns() -> None:
+    """The Hessian Σ C ⊗ xxᵗ of two scores of columns a, a + b/1e13 and a + (b + c)/1e13, C another one in each row."""
+    rng = np.random.default_rng(0)
+    rows = [
+        [Fraction(a), a + Fraction(b, 10**13), a + Fraction(b + c, 10**13)]
+        for a, b, c in rng.integers(-9, 10, (12, 3)).tolist()
+    ]
+    curvatures = [[[2 + a, -1], [-1, 2 + b]] for a, b in rng.integers(0, 5, (12, 2)).tolist()]
+    places = [(score, column) for score in range(2) for column in range(3)]
+    with localcontext(standalone.NEAREST):
+        matrix = [
+            [Enclosure.of(sum(C[k][m] * x[i] * x[j] for x, C in zip(rows, curvatures, strict=True))) for m, j in places]
+            for k, i in places
+        ]
+        root = standalone._root(matrix)
+        assert root is not None
+        assert standalone._defect(root, matrix).high < Decimal("1e-12")
+
+
+def test_the_baseline_of_a_rare_class(tmp_path: Path) -> None:
+    """The entropy of shares of 1e-80 and the rest; the largest share is 1 to 50 digits."""
+    X, y, weights = np.zeros((3, 1)), np.array([0, 1, 1]), np.array([1e-80, 0.5, 0.5])
+    with localcontext(standalone.NEAREST):
+        found = objective(X, y, weights, "logistic", (0.0, 0.25), True, tmp_path).baseline()
+    share = mp.mpf(1e-80) / (1 + mp.mpf(1e-80))
+    truth = -share * mp.log(share) - (1 - share) * mp.log(1 - share)
+    assert contains(found, truth)
+    assert found.high / found.low < Decimal("1.0000000001")
+
+
+def test_a_gap_of_an_objective_of_0(tmp_path: Path) -> None:
+    """One row is fitted exactly up to rounding, so that gaps are relative to the smallest number."""
+    X, y = np.array([[1.0, -2.0]]), np.array([0.3])
+    for strength, ratio in [(1.9, 0.6), (282.4, 0.0)]:
+        with pytest.warns(sx.errors.ConvergenceWarning, match="relative gap"):
+            certificate = sx.LinearRegression(strength=strength, l1_ratio=ratio).fit(X, y).certificate_
+        document = json.loads(certificate.to_json())
+        assert outcome(Mutation("", json.dumps(document), X, y, None))[0] == "proved"
+        assert status(document, Case("one row", document, X, y), tmp_path) == 0
+
+
+def test_steps_to_a_far_minimum_with_an_l1_penalty(tmp_path: Path) -> None:
+    """The curvature alone is singular on the way; the minimum is near −83.5 and −41.7, the others 0."""
+    X, y = np.array([[-1.0, 0, 1, 0], [0, 0, 1, 0], [3, 1, 3, 1], [-3, -1, 0, 0]]), np.array([0, 0, 0, 1])
+    own = objective(X, y, np.ones(4), "logistic", (3.727272727272727e-19, 0.0), True, tmp_path)
+    start = [-40.23, -0.005386, -79.87, 0.0, 0.0]
+    with localcontext(standalone.NEAREST):
+        point = [[Enclosure.of(Fraction(w)) for w in start]]
+        gap = min(bound.gap for bound in own.bounds(point, standalone.NOTHING, None))
+        excess = own.value(point) - own.value(own.refined(point))
+    assert excess.low > 0
+    assert gap < excess.high * Decimal("1.000001")
+
+
+def test_the_information_of_columns_far_from_0(tmp_path: Path) -> None:
+    """Columns with an offset of 2^52: the coordinates, and not the columns, have the errors of the curvature."""
+    X = 2.0**52 + np.array([[-1.0], [2.0], [-1.0], [-0.5], [0.0], [-1.0], [-1.0]])
+    y = np.array([1, 1, 0, 1, 1, 0, 1])
+    document = json.loads(sx.LogisticRegression(on_separation="firth").fit(X, y).certificate_.to_json())
+    assert document["kind"] == "bias-reduction"
+    assert outcome(Mutation("", json.dumps(document), X, y, None))[0] == "proved"
+    assert status(document, Case("far", document, X, y), tmp_path) == 0
+
+
 def test_separable_rows_have_no_bound_but_the_value_itself(tmp_path: Path) -> None:
     X, y = np.array([[1.0], [2.0], [-1.0], [-2.0]]), np.array([1, 1, 0, 0])
     own = objective(X, y, np.ones(4), "logistic", (0.0, 0.0), True, tmp_path)

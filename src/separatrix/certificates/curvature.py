@@ -304,6 +304,9 @@ def curvature_bound(
         return None
     if coef.ndim == 2 and problem.penalty.absolute:  # slopes of |w| of classes are not those of differences
         return None
+    if columns is not None and not len(columns):  # the objective is the same for all coefficients of the others
+        fixed = None if problem.penalty.strength else loss_bound(problem, coef, slack=slack)
+        return fixed and replace(fixed, gap=0.0, radii=np.zeros_like(coef))
     best: GapBound | None = None
     for attempt in _attempts(problem.normalised, coef, columns, conditions, slack):
         bound = attempt.bound()
@@ -384,7 +387,7 @@ def width(problem: Problem, coef: Floats) -> int:
 def _attempts(problem: Problem, coef: Floats, columns: Indices | None, conditions: Conditions, slack: float) -> Any:
     """Yield the attempts in the order of their cost."""
     all_columns = np.arange(problem.design.shape[1])
-    used = all_columns if columns is None else np.asarray(columns, dtype=np.intp)
+    used = all_columns if columns is None else columns
     free = problem.design.virtual and 0 in used and _is_unbounded(conditions)
     centred, centre = problem.centred() if free else (problem, np.zeros(0))
     moved, error = centred_coef(coef, centre)
@@ -596,7 +599,8 @@ class _Attempt:
             size = np.einsum("jk,ko->jo", np.abs(coordinates), lengths.reshape(-1, outputs))
             rows = column_norms(product.reshape(-1, product.shape[2]).T).reshape(size.shape)
             rows = (rows + gamma(len(coordinates) + 4.0) * size).reshape(-1) * OUTWARD
-        radii = OUTWARD * reach * rows.reshape(-1, outputs)
+        rows = rows.reshape(-1, outputs)
+        radii = np.where(rows > 0.0, OUTWARD * reach * rows + TINY, 0.0)  # 0: columns that do not vary
         if len(self.centre):
             radii[0] += OUTWARD * (np.abs(self.centre) @ radii[1:] + self.point.error)
         return radii[:, 0] if self.point.coef.ndim == 1 else np.column_stack([np.zeros(len(radii)), radii])

@@ -94,9 +94,6 @@ def squares_bound(
     slack: float = 1.0,
 ) -> SquaresBound | None:
     """Return the bounds over some columns (None: all); None if these are not proved to be linearly independent."""
-    if columns is not None and not len(columns):
-        value = squares_value(problem, coef, slack=slack)
-        return replace(value, excess=0.0, relative_excess=0.0, radii=np.zeros(len(coef)))
     scaled = _Scaled.of(problem, coef)
     bound = curvature_bound(
         scaled.problem, scaled.coef, columns=columns, enough=lambda found: enough(scaled.squares(found)), slack=slack

@@ -59,7 +59,7 @@ from separatrix.certificates.curvature import (
 )
 from separatrix.certificates.data import Data, MatchedRows, data_of, require_work
 from separatrix.certificates.dual import gap_bound
-from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma, shown_up
+from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma, shown_up
 from separatrix.certificates.margin import require_support
 from separatrix.certificates.overlap import CurvatureProof
 from separatrix.certificates.rays import Relation
@@ -335,8 +335,9 @@ class LikelihoodCertificate(Certificate):
 
 
 def upper_bounds(strength: float, weights: Floats) -> Floats:
-    """Return the upper bound Cᵢ = sᵢ/(strength·Σs) of each row's multiplier, rounded down."""
-    return np.asarray(weights / (strength * math.fsum(weights.tolist())) * (1.0 - 4.0 * UNIT))
+    """Return the upper bound Cᵢ = sᵢ/(strength·Σs) of each row's multiplier, rounded down; 0 if almost nothing."""
+    bounds = weights / (strength * math.fsum(weights.tolist())) * (1.0 - 4.0 * UNIT)
+    return np.where(bounds < TINY, 0.0, bounds)
 
 
 class KernelBound(NamedTuple):

@@ -30,11 +30,11 @@ Result = tuple[str, str]  # verdict and claim
 PRIME = 2**61 - 1
 MAX_NODES, MAX_RANK, MAX_BITS, MAX_NUMBER = 50_000, 60, 2**18, 1e150
 MAX_ENTRIES, MAX_CURVATURES = 2_000_000, 1_000_000
-MAX_DEGREE, MAX_UPDATES, MAX_STEPS = 1000, 2**40, 60
+MAX_DEGREE, MAX_UPDATES, MAX_STEPS = 1000, 2**40, 100
 UNIT = Fraction(1, 2**53)
 OPTIMAL_GAP, NEGLIGIBLE, CLOSE = 1e-6, Fraction(1e-8), Fraction(1e-8)  # definitions that claims refer to
 NO_MARGIN, SHOWN_DIGITS = 1e-5, 1e-5  # definitions of a verdict, and of words
-ZERO, SLACK = Decimal(0), Decimal(2.0**-40)
+ZERO, SLACK, SMALLEST = Decimal(0), Decimal(2.0**-40), Decimal(sys.float_info.min)
 NEAR, FINEST, DAMPING = Decimal(2.0**-66), Decimal(2.0**-266), Decimal(2.0**-50)  # of Newton's method
 NEAREST, DOWN, UP = (Context(50, rounding, MIN_EMIN, MAX_EMAX) for rounding in (None, ROUND_FLOOR, ROUND_CEILING))
 FRACTION = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,3999})?")
@@ -680,18 +680,19 @@ def _plain(a: list[Decimal], b: list[Decimal]) -> Decimal:
 
 
 def _root(matrix: Matrix) -> Matrix | None:
-    """Return about Tᵗ, lower triangular with TᵗHT = I, for a matrix H; None if H is not positive definite."""
-    middle, rows = [[entry.middle for entry in row] for row in matrix], list[list[Decimal]]()
-    for i, row in enumerate(middle):  # each new row is orthonormal to the others in the inner product of H
-        new = [Decimal(int(i == j)) for j in range(len(matrix))]
-        for known in rows:
-            share = _plain(known, row)
-            new = [x - share * z for x, z in zip(new, known, strict=True)]
-        square = _plain(new, [_plain(new, each) for each in middle])
+    """Return about Tᵗ, the inverse of the Cholesky factor L of a matrix H; None if H is not positive definite."""
+    factor, inverse = list[list[Decimal]](), list[list[Decimal]]()
+    for i, entries in enumerate(matrix):
+        row, new = list[Decimal](), [Decimal(int(i == j)) for j in range(len(matrix))]
+        for known, images, entry in zip(factor, inverse, entries, strict=False):
+            row.append((entry.middle - _plain(row, known[:-1])) / known[-1])
+            new = [x - row[-1] * z for x, z in zip(new, images, strict=True)]
+        square = entries[i].middle - _plain(row, row)
         if square <= 0:
             return None
-        rows.append([x / square.sqrt() for x in new])
-    return [[Enclosure.of(value) for value in row[: i + 1]] for i, row in enumerate(rows)]
+        factor.append([*row, square.sqrt()])
+        inverse.append([x / factor[-1][-1] for x in new])
+    return [[Enclosure.of(value) for value in row[: i + 1]] for i, row in enumerate(inverse)]
 
 
 def _images(root: Matrix, vector: list[Enclosure]) -> list[Enclosure]:
@@ -875,7 +876,7 @@ class Objective:
             step = self.newton_step(matrix, slopes, [u for u in kinks if not own[u]])
             decrement = _plain(step, slopes).copy_negate()
             if not decrement > value * FINEST or last < 2 * decrement < value * NEAR:  # the rest is rounding
-                break
+                return point
             last = decrement
             ends = {u: (own[u] / step[u]).copy_negate() for u in kinks if own[u] * step[u] < 0}
             length = min([Decimal(1), *ends.values()])
@@ -889,8 +890,10 @@ class Objective:
                     break
                 length /= 2
             else:
-                break
+                return point
             point, value = trial, reached
+        if self.penalised:  # there is a minimum
+            raise UncheckedError(f"a minimum further than {MAX_STEPS} Newton steps")
         return point
 
     def newton_step(self, matrix: Matrix, slopes: list[Decimal], at_zero: list[int]) -> list[Decimal]:
@@ -904,6 +907,9 @@ class Objective:
                 [[matrix[u][v] * (1 + damping * (u == v)) for v in moving] for u in moving],
             )
             root = _root(part)
+            if root is None and not damping and self.absolute[-1].high:  # a|w| alone tells some columns apart
+                damping = DAMPING
+                continue
             if root is None:
                 return step
             images = _images(root, [Enclosure.of(slopes[u]) for u in moving])
@@ -987,11 +993,13 @@ class Objective:
         return (most / least + Enclosure.of(2).sqrt() * reach) / 2 if self.softmax else most / least + reach
 
     def bounds(self, point: Matrix, gauge: Enclosure, given: Matrix | None) -> Iterator[Bound]:
-        """Yield bounds on the suboptimality of a point, whose objective is larger by `gauge`.
+        """Yield bounds on the suboptimality of a point, whose objective is larger by `gauge`; 0 if no column varies.
 
         First by the curvature there, then at a point nearer to the minimiser or, for the hinge, at a dual point.
         """
         primal = self.value(point) + gauge
+        if not self.places:
+            yield Bound(primal, ZERO, [])
         yield Bound(primal, primal.high, None)  # losses and penalties are not below 0
         if self.loss == "hinge":
             for slopes in [self.dual_slopes(point), *([given] if given else [])] if self.penalised else []:
@@ -1018,7 +1026,8 @@ class Objective:
         parts = [_sum(share for share, target in rows if target == k) for k in codes]
         if self.by_class:
             parts = parts if self.intercept else [Enclosure.of(Fraction(1, self.classes))] * self.classes
-            return -_sum(part * part.ln() for part in parts if part.low > 0)
+            odds = [_sum(parts[:k] + parts[k + 1 :]) / part for k, part in enumerate(parts) if part.low > 0]
+            return _sum(part * each.log1p() for part, each in zip((p for p in parts if p.low > 0), odds, strict=True))
         if not self.intercept:
             return Enclosure.of(1)
         least = min(parts, key=lambda part: part.low) * 2
@@ -1061,7 +1070,7 @@ class Stated(NamedTuple):
         floor, least, distances = objective.baseline() * factor * NEGLIGIBLE, Decimal(math.inf), list[Decimal]()
         for primal, gap, radii in bounds:
             value, least = primal * factor, min(least, (Enclosure.of(gap) * factor).high)
-            scale = Enclosure.of(max(value.low, floor.low))
+            scale = Enclosure.of(max(value.low, floor.low, SMALLEST))
             distances = [*map(min, distances or radii, radii)] if radii else distances
             near = self.radii is None or (distances and all(map(Decimal.__le__, distances, limits)))
             if least <= min(self.gap.low, (self.relative_gap * scale).low) and near:
@@ -1227,8 +1236,6 @@ def _check_least_squares(statement: Group, witness: Group, rows: LabelledRows) -
     bounds = objective.bounds([[Enclosure.of(w) for w in coef]], NOTHING, None)
     if all(_dot(coef, x) == y for x, y in zip(rows.values, rows.targets, strict=True)):
         bounds = (bound._replace(primal=NOTHING, gap=ZERO) for bound in bounds)
-    if not varying:
-        bounds = (bound._replace(gap=ZERO) for bound in bounds)
     stated.check(objective, bounds, 2 * sum(rows.weights, Fraction(0)))
     rss, excess, relative = (_float(statement[name]) for name in names)
     clause = _dependence(stated, rows)
@@ -1314,18 +1321,22 @@ class JeffreysPoint:
 
     def __init__(self, objective: Objective, point: Matrix, total: Fraction) -> None:
         _, matrix = objective.derivatives(point)
-        information = [[entry * total for entry in row] for row in matrix]
-        root = _root(information)
+        root = _root([[entry * total for entry in row] for row in matrix])
         _require(root is not None, "the columns are dependent")
         self.root: Matrix = root or []
-        self.defect = _defect(self.root, information)
+        pairs = zip(objective.X, objective.targets, strict=True)
+        parts = [(_images(self.root, x), objective.expand(x, code, point)) for x, code in pairs]
+        weights = [share * total for share in objective.shares]
+        curved = [(z, [s * part.bends[1][1] * b for b in z]) for s, (z, part) in zip(weights, parts, strict=True)]
+        size = range(len(self.root))  # in the coordinates, where errors of the curvature are not those of the columns
+        self.defect = _norm(_sum(z[a] * c[b] for z, c in curved) - int(a == b) for a in size for b in size)
         _require(self.defect.high < 1, "the columns are too nearly dependent")
         self.sigma = (1 - self.defect).sqrt()
         low, high = 1 / (1 + self.defect), 1 / (1 - self.defect)
         self.rows, loss, slopes = [], NOTHING, [NOTHING] * len(self.root)
-        for x, code, share in zip(objective.X, objective.targets, objective.shares, strict=True):
-            value, (_, slope), (_, (_, bend)) = objective.expand(x, code, point)
-            z, weight = _images(self.root, x), share * total
+        for (z, (value, (_, slope), (_, (_, bend)))), code, weight in zip(
+            parts, objective.targets, weights, strict=True
+        ):
             length = _sum(each.square() for each in z)
             leverage = Enclosure((length * low).low, (length * high).high)
             middle = Fraction(1, 2) - slope - code  # ½ − π

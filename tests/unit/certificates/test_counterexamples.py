@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -73,6 +74,27 @@ def test_a_class_of_a_softmax_is_not_a_reference_under_a_ridge() -> None:
     assert curved is None or curved.gap >= gap
 
 
+def test_a_constant_added_to_all_classes_costs_a_ridge() -> None:
+    """The differences of the classes are optimal; the ridge of a constant c is ½ · 0.1 · 3c²."""
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(30, 1)), rng.integers(0, 3, 30)
+    problem = problem_of("softmax", X, codes, 0.1, intercept=False)
+    least: Any = oracles.minimum("softmax", X, codes, False, l2=0.1).argmin
+    coef = np.array([[float(value) for (value,) in least]]) + 5.0
+    for bound in (gap_bound(problem, coef), curvature_bound(problem, coef)):
+        assert bound is not None
+        assert bound.gap >= 3.7499999
+
+
+def test_a_radius_does_not_underflow() -> None:
+    """The minimiser is 1e-330, which no float is near: a radius of 0 would be false."""
+    x = np.arange(1.0, 6.0)
+    bound = curvature_bound(problem_of("squared", 1e150 * x[:, np.newaxis], 1e-180 * x, intercept=False), np.zeros(1))
+    assert bound is not None
+    assert bound.radii is not None
+    assert bound.radii[0] > 0.0
+
+
 def test_a_penalty_tells_equal_columns_apart() -> None:
     """With a ridge, half of a coefficient on each of two equal columns costs less than all of it on one."""
     rng = np.random.default_rng(1)
@@ -99,6 +121,10 @@ def test_entropies_of_slopes_near_1(strength: float) -> None:
         bound = gap_bound(problem, np.array([coef]))
         assert bound.gap >= gap
         assert bound.primal >= value
+    best = strength * float(oracles.minimum("logistic", X, np.array(y), False, l2=strength).argmin[0])  # type: ignore[index]
+    value, gap = true_gap(problem, X, [35.0], strength)
+    bound = gap_bound(problem, np.array([35.0]), np.array([-best, best]))
+    assert bound.gap >= gap
 
 
 @pytest.mark.parametrize("intercept", [-23.2, 23.2, -700.0, 0.0])
@@ -114,10 +140,11 @@ def test_slopes_far_from_balance(intercept: float, strength: float) -> None:
     assert bound.primal >= value
 
 
+@pytest.mark.parametrize("target", [0.3, 0.1 * 3.0])
 @pytest.mark.parametrize("strength", [0.0, 1e-9])
-def test_a_residual_that_rounds_to_0(strength: float) -> None:
-    """0.1 · 3 is not the float 0.3: the residual is 2.8e-17."""
-    X, y = np.array([[0.1]]), [0.3]
+def test_a_residual_that_rounds_to_0(strength: float, target: float) -> None:
+    """0.1 · 3 is neither of the two floats next to it: the residual is 2.8e-17, and 0 in floats from the second."""
+    X, y = np.array([[0.1]]), [target]
     problem = problem_of("squared", X, y, strength, intercept=False)
     value, _ = true_gap(problem, X, [3.0], strength)
     assert value > 0
@@ -163,6 +190,8 @@ def test_a_score_of_0_is_a_mistake_and_the_claim_says_so() -> None:
     assert certificate.verify(X, y)
     assert (certificate.lower, certificate.upper) == (1, 1)
     assert certificate.claim.endswith("where a score of 0 is a mistake")
+    upward = replace(certificate, coef=np.array([0.0, 1.0]))
+    assert [replace(upward, upper=upper, lower=0).verify(X, y).holds for upper in (0, 1, 2)] == [False, False, True]
 
 
 @pytest.mark.parametrize("slack", [1.0, 3.0])
