@@ -361,10 +361,10 @@ def _losses(block: Block, y: NDArray[Any], weights: Floats, coefs: Floats, loss:
     """Return Σ sᵢ loss over a block's rows at each strength."""
     if coefs.ndim == 2:
         eta = block.matvec(coefs.T.reshape(coefs.shape[1], -1))
-        return np.asarray(weights @ loss.value(eta, y[:, np.newaxis]))
+        return np.asarray(weights @ loss.expand(eta, y[:, np.newaxis], 0)[0])
     eta = block.matvec(coefs.transpose(1, 0, 2).reshape(coefs.shape[1], -1))  # from (m, p, K) to (p, m K)
     scores = eta.reshape(len(y), len(coefs), -1)
-    return np.array([weights @ loss.value(scores[:, place], y) for place in range(len(coefs))])
+    return np.array([weights @ loss.expand(scores[:, place], y, 0)[0] for place in range(len(coefs))])
 
 
 Convention = Literal["C", "ridge_alpha", "lasso_alpha", "sgd_alpha", "lambda"]
