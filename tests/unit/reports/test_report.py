@@ -11,7 +11,7 @@ from separatrix.errors import OptionError, printable
 from separatrix.model.train import TrainOptions, train_table
 from separatrix.rendering.html import LOOK
 from separatrix.rendering.sheet import format_number
-from separatrix.reports.findings import findings_of
+from separatrix.reports.findings import findings_of, fit_findings
 from separatrix.reports.report import make_report, quality_of, render_report, write_report
 from separatrix.reports.text import measures_of
 from separatrix.tables.demos import demo_table
@@ -276,6 +276,19 @@ def test_a_fit_that_only_some_classes_reach_says_partly():
     record = make_report(train_table(table, TrainOptions(model="perceptron", given=few)), table, COMMAND)
     assert record.findings[0].word == "partly"
     assert record.findings[0].evidence[0].startswith("'setosa' against the rest: yes: a separating halfspace")
+
+
+def test_what_does_not_exist_is_never_called_found():
+    table = demo_table("iris")
+    options = TrainOptions(model="perceptron", given={"max_passes": 50, "on_overlap": "stop"})
+    exists, _, optimal = fit_findings(train_table(table, options).fitted.result)
+    assert [line.partition(": ")[2][:4] for line in exists.evidence] == ["yes:", "no: ", "no: "]
+    assert (exists.word, optimal.word) == ("partly", "no")
+    for name in ("five-points", "five-points-overlap"):
+        for model in ("logistic", "perceptron", "lms", "svm", "generative"):
+            fitted = train_table(demo_table(name), TrainOptions(model=model)).fitted
+            words = [finding.word for finding in fit_findings(fitted.result)]
+            assert words[0] != "no" or words[1:] == ["no", "no"], (name, model)
 
 
 def test_a_text_has_no_boundary_and_says_why(reports):

@@ -1,6 +1,7 @@
 """Plots of fits: convergence, coefficients with intervals, regularisation path, cross-validated losses.
 
-The convergence plot has one panel per fact in the trace, and one line per class of a one-vs-rest fit. A gap has a log
+The convergence plot has one panel per fact in the trace, and one line per class of a one-vs-rest fit. Mistakes are those
+of a pass, on average over the passes of a step. A gap has a log
 axis, an objective if it falls by more than a factor of ten, passes if there are hundreds. Coefficients are read off an
 inference table, so that estimates and intervals absent there are not drawn; the reasons are printed below. An interval
 without an end runs to the edge.
@@ -105,8 +106,9 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
                     "marker": "." if len(columns[fact]) <= MARKED else "",
                     "label": name if several or paired else None,
                 }
-                shown = np.isfinite(columns[fact]) & ((columns[fact] > 0.0) | (not panel.log))  # others are gaps
-                ax.plot(columns["passes"], np.where(shown, columns[fact], np.nan), **style)
+                values = mistakes_per_pass(columns) if fact == "mistakes" else columns[fact]
+                shown = np.isfinite(values) & ((values > 0.0) | (not panel.log))  # others are gaps
+                ax.plot(columns["passes"], np.where(shown, values, np.nan), **style)
     drawn = np.concatenate([columns[panel.facts[0]] for columns in steps.values() if panel.facts[0] in columns])
     ax.set_yscale("log" if panel.log or _falls_far(drawn) else "linear")
     if ax.get_yscale() == "linear":
@@ -118,6 +120,11 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
         ax.locator_params(axis="x", integer=True)
     if several or paired:
         ax.legend()
+
+
+def mistakes_per_pass(steps: Mapping[str, Floats]) -> Floats:
+    """Return the mistakes of each step per pass: late steps of a long run make several passes, the last may be cut."""
+    return np.asarray(steps["mistakes"] / np.maximum(np.diff(steps["passes"], prepend=0.0), 1.0))
 
 
 def _falls_far(values: Floats) -> bool:

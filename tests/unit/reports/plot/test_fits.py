@@ -59,6 +59,21 @@ def test_mistakes_are_drawn_a_class_each():
     assert display.ax.get_title(loc="left").endswith("…")
 
 
+@pytest.mark.filterwarnings("ignore:stopped at max_passes")
+@pytest.mark.parametrize("update", ["single", "batch"])
+def test_no_pass_has_more_mistakes_than_rows(update):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    y = np.where(X @ [1.0, 1.0, 0.0] + 0.5 * rng.normal(size=100) > 0.0, 1, -1)
+    model = sx.Perceptron(max_passes=1000, update=update).fit(X, y)
+    drawn = sx.plot.trace(model).ax.lines[0].get_ydata()
+    steps = model.trace_.steps
+    assert drawn.max() <= 100.0
+    passes = np.diff(steps["passes"], prepend=0.0)
+    assert float(drawn @ passes) == pytest.approx(steps["mistakes"].sum())
+    assert passes.max() == (1.0 if update == "batch" else 15.0)  # 1/64 of the passes before
+
+
 def test_many_classes_keep_their_names_in_a_result():
     X, _ = iris()
     labels = np.array(list("abcde"))[np.arange(150) // 30]
