@@ -124,7 +124,9 @@ class MarginCertificate(Certificate):
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         fault = margin_fault(rows, self.coef, self.coef[int(self.data.intercept) :], self.lower)
-        yield Check("lower", not fault, fault or f"every row is right by {shown_down(self.lower, CLAIM_DIGITS)} at least")
+        yield Check(
+            "lower", not fault, fault or f"every row is right by {shown_down(self.lower, CLAIM_DIGITS)} at least"
+        )
         square = _squared_distance(rows.design, rows.signs, self.rows, self.multipliers)
         detail = f"the distance of the hull is {upper_claim(self.upper, rounded_up_root(square))}"
         yield Check("upper", square <= Fraction(self.upper) ** 2, f"{detail}, and no margin is larger")

@@ -28,7 +28,7 @@ def is_stopped(watch: Watch | None, passes: float) -> bool:
 class Run:
     """A finished run: the last iterate, the status, the work done and, on request, the coefficients of every step.
 
-    `passes` are those that a limit of passes counts; `reads` are all passes over the rows, those that only measured too.
+    `passes` are those that a limit of passes counts; `reads` are all passes over the rows, also those that only measure.
     """
 
     coef: Floats
@@ -52,8 +52,8 @@ class Run:
     def after(self, previous: Run) -> Run:
         """Return the run with the cost of the one that it continues."""
         steps = {**self.steps, "passes": previous.passes + self.steps["passes"]}
-        passes, seconds, reads = previous.passes + self.passes, previous.seconds + self.seconds, previous.reads + self.reads
-        return replace(self, steps=steps, passes=passes, seconds=seconds, reads=reads)
+        own = {cost: getattr(previous, cost) + getattr(self, cost) for cost in ("passes", "seconds", "reads")}
+        return replace(self, steps=steps, **own)
 
     def at_cost(self, later: Run) -> Run:
         """Return the run with the cost and the status of a later one that came to nothing better."""
@@ -68,7 +68,7 @@ class Run:
         return Trace(self.steps, updates, None if self.iterates is None else np.moveaxis(self.iterates, 1, -1))
 
 
-def run(
+def run(  # noqa: PLR0913  # what a fit is stopped by, told to, and counted in
     problem: Problem,
     solver: Solver,
     rules: Sequence[Rule],

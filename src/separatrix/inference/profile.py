@@ -394,7 +394,7 @@ def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weight
     return InferenceTable(
         model="firth",
         rows=rows,
-        degrees_of_freedom=rows - len(fit.intervals),
+        degrees_of_freedom=rows - len(fit.intervals) if rows > len(fit.intervals) else None,
         level=fit.level,
         covariance="classical",
         statistic="profile likelihood",

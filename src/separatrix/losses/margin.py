@@ -1,9 +1,10 @@
 """Losses of the margin m = y·eta for labels y = ±1: zero-one, perceptron, hinge, squared hinge and logistic.
 
-Zero-one, 1[m ≤ 0]: 1 for a mistake. A score of exactly 0 is a mistake for either label, as `tie="mistake"` is to the
-perceptron, so that weights of 0 have loss 1; a classifier, which must say something there, counts a tie by its own rule
-(`tie="positive"` predicts +1), and a mistake by m < 0 alone is `tie="correct"`. It is neither convex nor continuous, and
-its slope is 0 wherever it exists, so no gradient method can minimise it. Its conjugate is that of its convex envelope, 0.
+Zero-one, 1[m ≤ 0]: 1 for a mistake. A score of exactly 0 is a mistake for either label, which the perceptron calls
+`tie="mistake"`, so that weights of 0 have loss 1. A classifier must predict a class there and counts by its own rule
+(`tie="positive"` predicts +1); a mistake by m < 0 alone is `tie="correct"`. It is neither convex nor continuous, and
+its slope is 0 wherever it exists, so no gradient method can minimise it. Its conjugate is that of its convex envelope,
+0.
 
 Perceptron, max(0, −m): how far a score is on the wrong side. Stochastic subgradient descent on it with rate 1 is the
 perceptron. At margin 0 the slope is −y, so that a score of exactly 0 is corrected and learning can start from zero

@@ -193,7 +193,7 @@ def colour(place: int) -> str:
 
 
 def class_places(classes: int) -> list[int]:
-    """Return the place of each class among colours and markers: of two, the second is +1, a blue disc, as everywhere."""
+    """Return the place of each class among colours and markers: of two, the second is +1, a blue disc."""
     return [1, 0] if classes == 2 else list(range(classes))
 
 

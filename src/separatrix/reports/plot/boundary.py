@@ -2,9 +2,10 @@
 
 With two columns the plane is the whole space; with more it is a slice through the mean of the rows, or through a given
 point, and the title says so: rows are projected onto it and may appear on the wrong side of the boundary. The model is
-evaluated on a grid, so that any classifier can be drawn. Classes differ by colour and marker (of two, the second, +1, is
-a blue disc and the first, −1, an orange square), wrongly predicted rows are hollow. Where the model has probabilities, regions are shaded by them and, for two classes, contours are labelled.
-Cost: a pass over the rows for the mean, and predictions for GRID² rows, in batches.
+evaluated on a grid, so that any classifier can be drawn. Classes differ by colour and marker: of two, the second, which
+is +1, is a blue disc and the first an orange square. Wrongly predicted rows are hollow. Where the model has
+probabilities, regions are shaded by them and, for two classes, contours are labelled. Cost: a pass over the rows for
+the mean, and predictions for GRID² rows, in batches.
 """
 
 from __future__ import annotations

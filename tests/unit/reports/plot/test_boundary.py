@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from matplotlib.colors import to_hex
 import scipy.sparse
+from matplotlib.colors import to_hex
 from sklearn.neighbors import KNeighborsClassifier
 
 import separatrix as sx
