@@ -28,7 +28,7 @@ def is_stopped(watch: Watch | None, passes: float) -> bool:
 class Run:
     """A finished run: the last iterate, the status, the work done and, on request, the coefficients of every step.
 
-    `passes` are those that a limit of passes counts; `reads` are all passes over the rows, also those that only measure.
+    `passes` are those that a limit of passes counts; `reads` are all passes over the rows, also those that measure.
     """
 
     coef: Floats
@@ -81,9 +81,9 @@ def run(  # noqa: PLR0913  # what a fit is stopped by, told to, and counted in
 ) -> Run:
     """Iterate a solver until the first of the rules is met; an optimal end must also pass `confirm`.
 
-    `keep_iterates` copies the coefficients of every step: 8 bytes per coefficient and step. `counts` names the fact that
-    counts the passes of a rule that visits rows, whose evaluations in between are no passes of its own; by default all
-    passes over the rows count.
+    `keep_iterates` copies the coefficients of every step: 8 bytes per coefficient and step. `counts` names the fact
+    that counts the passes of a rule that visits rows, whose evaluations in between are no passes of its own; by default
+    all passes over the rows count.
     """
     check_needs(solver, problem)
     log, began, passes_before = StepLog(keep_iterates), time.perf_counter(), problem.design.passes
