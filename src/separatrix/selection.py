@@ -19,7 +19,8 @@ strengths, that of all rows. Held-out rows have weight 0, so no fold copies any 
     mean = Σ cₖ Lₖ / Σ cₖ          error² = Σ cₖ (Lₖ − mean)² / Σ cₖ / (folds − 1)
 
 The best strength has the least mean. The one-standard-error choice is the largest strength whose mean is within one
-standard error of the best: a simpler model that is not significantly worse.
+standard error of the best: a simpler model that is not significantly worse. If the best is at an end of the grid and
+the mean still falls there, the grid is widened, twice at most.
 
 Cost: one path per fold and one of all rows, and one pass per fold for the evaluation.
 
@@ -40,6 +41,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -63,6 +65,8 @@ from separatrix.solvers.iterate import expand_at, minimise_free
 RATIO, WIDE_RATIO = 1e-4, 1e-2  # smallest to largest strength, and the same with more columns than rows
 LEAST_L1_RATIO = 1e-3  # replaces l1_ratio 0 in the grid, since no strength makes coefficients 0 there
 STALLED_STEPS = 3
+WIDENINGS = 2  # of a grid whose best strength is at its end
+FLAT = 0.01  # of a standard error: a mean loss that falls by less over the last tenth of the grid is flat
 CACHED = ("total_weight", "penalty_weights", "least_scale")  # properties of a problem independent of its penalty
 StrengthChoice = Literal["one_standard_error", "best"]
 # A fit on a path: coefficients, status, and objective, gap, relative gap and passes.
@@ -285,6 +289,26 @@ class CrossValidation:
         return int(self.mean.argmin())
 
     @property
+    def edge(self) -> Literal["largest", "smallest"] | None:
+        """The end of the grid at which the best strength is, if it is at one."""
+        return "largest" if self.best == 0 else "smallest" if self.best == len(self.strengths) - 1 else None
+
+    @property
+    def is_falling(self) -> bool:
+        """Whether the mean loss still falls at the end of the grid where the best strength is."""
+        if self.edge is None or self.is_null:
+            return False
+        tenth = max(1, len(self.strengths) // 10)
+        before = min(tenth, len(self.strengths) - 1) if self.edge == "largest" else max(self.best - tenth, 0)
+        fall = float(self.mean[before] - self.mean[self.best])
+        return fall > FLAT * float(self.error[self.best])
+
+    @property
+    def is_null(self) -> bool:
+        """Whether the best strength makes all coefficients 0, as the largest does with an L1 penalty."""
+        return not any(path.active[self.best] for path in self.paths)
+
+    @property
     def one_standard_error(self) -> int:
         """The place of the largest strength whose mean is within one standard error of the least."""
         return int(np.flatnonzero(self.mean <= self.mean[self.best] + self.error[self.best])[0])
@@ -311,10 +335,27 @@ def cross_validate(
 ) -> CrossValidation:
     """Evaluate strengths on held-out rows; `problems` share their rows (several: each class against the rest).
 
-    `folds` has the fold number of each row.
+    `folds` has the fold number of each row. A grid that is not given is widened if its best strength is at its end.
     """
     require_choice("choice", choice, get_args(StrengthChoice))
     grid = strength_grid(problems, l1_ratio, strengths)
+    evaluate = partial(_evaluate_grid, problems, l1_ratio, folds, options)
+    cv = evaluate(grid)
+    for _ in range(WIDENINGS if isinstance(strengths, int | np.integer) and len(grid) > 1 else 0):
+        if not cv.is_falling:
+            break
+        factors = grid[1:] / grid[0]
+        if cv.edge == "smallest":
+            cv = _joined(cv, evaluate(cv.strengths[-1] * factors))
+        else:
+            cv = _joined(evaluate(cv.strengths[0] / factors[::-1]), cv)
+    return replace(cv, choice=choice)
+
+
+def _evaluate_grid(
+    problems: Sequence[Problem], l1_ratio: float, folds: Indices, options: ConvexOptions, grid: Floats
+) -> CrossValidation:
+    """Evaluate the strengths of a grid on the held-out rows of each fold."""
     paths = tuple(trace_path(problem, l1_ratio, strengths=grid, options=options) for problem in problems)
     numbers = range(int(folds.max()) + 1)
     sums = np.array([_fold_losses(problems, l1_ratio, folds == number, grid, options) for number in numbers])
@@ -322,7 +363,28 @@ def cross_validate(
     losses = sums / counts[:, np.newaxis]
     mean = np.average(losses, axis=0, weights=counts)
     spread = np.average((losses - mean) ** 2, axis=0, weights=counts)
-    return CrossValidation(grid, losses, mean, np.sqrt(spread / (len(counts) - 1)), paths, choice)
+    return CrossValidation(grid, losses, mean, np.sqrt(spread / (len(counts) - 1)), paths, "best")
+
+
+def _joined(larger: CrossValidation, smaller: CrossValidation) -> CrossValidation:
+    """Return the evaluation of two grids, one below the other, as one."""
+    return CrossValidation(
+        strengths=np.concatenate([larger.strengths, smaller.strengths]),
+        fold_losses=np.concatenate([larger.fold_losses, smaller.fold_losses], axis=1),
+        mean=np.concatenate([larger.mean, smaller.mean]),
+        error=np.concatenate([larger.error, smaller.error]),
+        paths=tuple(_joined_paths(*pair) for pair in zip(larger.paths, smaller.paths, strict=True)),
+        choice=larger.choice,
+    )
+
+
+def _joined_paths(larger: Path, smaller: Path) -> Path:
+    """Return a path and its continuation as one."""
+    names = ("strengths", "coefs", "objectives", "gaps", "relative_gaps", "active", "passes")
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(path, name) for path in (larger, smaller)]) for name in names
+    }
+    return replace(larger, **columns, statuses=(*larger.statuses, *smaller.statuses))
 
 
 def assign_folds(n: int, folds: int, seed: int | None, classes: Indices | None = None, option: str = "cv") -> Indices:
@@ -361,10 +423,10 @@ def _losses(block: Block, y: NDArray[Any], weights: Floats, coefs: Floats, loss:
     """Return Σ sᵢ loss over a block's rows at each strength."""
     if coefs.ndim == 2:
         eta = block.matvec(coefs.T.reshape(coefs.shape[1], -1))
-        return np.asarray(weights @ loss.value(eta, y[:, np.newaxis]))
+        return np.asarray(weights @ loss.expand(eta, y[:, np.newaxis], 0)[0])
     eta = block.matvec(coefs.transpose(1, 0, 2).reshape(coefs.shape[1], -1))  # from (m, p, K) to (p, m K)
     scores = eta.reshape(len(y), len(coefs), -1)
-    return np.array([weights @ loss.value(scores[:, place], y) for place in range(len(coefs))])
+    return np.array([weights @ loss.expand(scores[:, place], y, 0)[0] for place in range(len(coefs))])
 
 
 Convention = Literal["C", "ridge_alpha", "lasso_alpha", "sgd_alpha", "lambda"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import math
 import pickle
 import sys
 from collections.abc import Callable
@@ -18,8 +19,9 @@ from registry import unregistered
 from scipy.optimize import minimize
 
 from separatrix import losses
-from separatrix.errors import NeedsError
+from separatrix.errors import DataError, NeedsError
 from separatrix.losses import ALL, Logistic, Loss, ScalarLoss, Softmax
+from separatrix.perceptron_rule import UpdateRule
 
 EPSILON = np.finfo(float).eps
 SUBNORMAL = np.finfo(float).smallest_subnormal
@@ -156,6 +158,28 @@ def test_a_loss_without_curvature_says_what_would_work(loss: Loss) -> None:
     message = f"the {loss.name} loss has no curvature: it has a kink at margin [01]; .* squared hinge or logistic loss"
     with pytest.raises(NeedsError, match=message):
         loss.curvature(0.5, 1.0)
+
+
+@label_losses
+@pytest.mark.parametrize("name", ["value", "slope", "curvature", "conjugate"])
+@pytest.mark.parametrize("y", [0, 2.0, math.nan, "yes", [1, 0], np.array([[1.0], [0.0]])])
+def test_other_labels_are_refused(loss: Loss, name: str, y: Any) -> None:
+    if name == "curvature" and not loss.has_curvature:
+        return
+    with pytest.raises(DataError, match="a loss of labels takes −1 and \\+1: of 0 and 1, give 2·y − 1"):
+        getattr(loss, name)(0.5, y)
+
+
+@label_losses
+def test_passes_do_not_look_at_the_labels(loss: Loss) -> None:
+    values = loss.expand(np.array([0.5, 2.0]), np.zeros(2), 1)[0]
+    np.testing.assert_array_equal(values, np.full(2, loss.of_margin(0.0)))
+
+
+def test_a_score_of_zero_is_a_mistake_of_the_zero_one_loss() -> None:
+    mistakes = UpdateRule(tie="mistake").mistaken(np.zeros(2), np.array([-1.0, 1.0]))
+    np.testing.assert_array_equal(losses.ZeroOne().value(np.zeros(2), np.array([-1.0, 1.0])), mistakes)
+    assert not UpdateRule(tie="correct").mistaken(np.zeros(2), np.array([-1.0, 1.0])).any()
 
 
 # Convexity

@@ -73,7 +73,7 @@ def test_m28_the_three_losses_on_one_data_set():
 def test_m28_one_command_gives_one_page():
     page = CliRunner().invoke(app, ["compare", "demo:five-points", "--no-intercept"]).stdout
     assert "w ← w − rate · error · x" in page
-    for learner, error in (("perceptron", "sign(s) − y"), ("LMS", "s − y"), ("logistic", "σ(s) − (y + 1)/2")):
+    for learner, error in (("perceptron", "(sign(s) − y)/2"), ("LMS", "s − y"), ("logistic", "σ(s) − (y + 1)/2")):
         assert any(line.split(maxsplit=1)[0] == learner and error in line for line in page.splitlines() if line.strip())
     table = json.loads(CliRunner().invoke(app, ["compare", "demo:five-points", "--no-intercept", "--json"]).stdout)
     learners = {each["learner"]: each for each in table["learners"]}
@@ -88,9 +88,38 @@ def test_m28_one_command_gives_one_page():
     assert list(learners) == ["perceptron", "LMS", "logistic", "SVM", "widest margin"]  # generative has an intercept
     assert learners["widest margin"]["margin"] == pytest.approx(1.0)  # γ of the notes
     assert learners["widest margin"]["verdict"] == "widest margin"
-    assert learners["SVM"]["minimises"] == "max(0, 1 − y·s) + ‖w‖²/2n"
+    assert learners["SVM"]["minimises"] == "max(0, 1 − y·s) + Σ(σⱼwⱼ)²/2n"
     assert all(each["margin"] <= 1.0 + 1e-9 for each in table["learners"])
     assert all(each["seconds"] >= 0.0 and each["passes"] >= 1.0 for each in table["learners"])
+
+
+def test_m28_the_rule_printed_leads_to_the_weights_printed():
+    X, y = sx.load_demo("five-points")
+    w, correct = np.zeros(2), 0
+    while correct < len(y):
+        for x, label in zip(X, y, strict=True):
+            error = (np.where(x @ w >= 0.0, 1.0, -1.0) - label) / 2.0
+            w, correct = w - error * x, 0 if error else correct + 1
+    page = sx.compare(X, y, fit_intercept=False)
+    assert "  perceptron     (sign(s) − y)/2  " in str(page)
+    assert list(page.compared[0].weights.values()) == w.tolist() == [5.0, 1.0]
+
+
+def test_m28_the_svm_minimises_what_is_printed():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 2)) * [1.0, 30.0]
+    y = np.where(X @ [1.0, 0.03] + rng.normal(size=40) > 0.0, 1, -1)
+    svm = sx.compare(X, y, holdout=0.0).compared[3]
+    assert (svm.learner, svm.minimises) == ("SVM", "max(0, 1 − y·s) + Σ(σⱼwⱼ)²/2n")
+
+    def objective(b, w):
+        return np.maximum(0.0, 1.0 - y * (X @ w + b)).mean() + ((X.std(axis=0) * w) ** 2).sum() / (2 * len(y))
+
+    b, w = svm.intercept, np.array(list(svm.weights.values()))
+    least = objective(b, w)
+    for _ in range(500):
+        moved = objective(b + 1e-3 * rng.normal(), w + 1e-3 * rng.normal(size=2) / X.std(axis=0))
+        assert moved >= least * (1.0 - 1e-6)
 
 
 def test_m28_a_learner_that_cannot_separate_is_named_and_rows_are_kept_apart():

@@ -81,6 +81,35 @@ def test_one_standard_error_takes_the_largest_strength_that_is_as_good() -> None
     assert CrossValidation(mean=mean, error=error, choice="best", **numbers).strength == 2.0
 
 
+def test_a_grid_whose_best_is_at_its_end_is_widened_and_the_rest_is_told() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 60))
+    exact = sx.LinearRegression(strength="cv", l1_ratio=1.0).fit(X, X[:, :3].sum(axis=1) + 0.01 * rng.normal(size=30))
+    cv = exact.cv_
+    assert len(cv.strengths) == 199  # 100 down to 1 % of the largest, and 99 more
+    assert (np.diff(cv.strengths) < 0.0).all()
+    assert cv.strengths[-1] == pytest.approx(1e-4 * cv.strengths[0])
+    assert (cv.edge, 100 < cv.best < 198) == (None, True)
+    assert cv.fold_losses.shape == (5, 199) == (5, len(cv.paths[0]))
+    assert cv.paths[0].statuses.count("optimal") == 199
+
+    dense = sx.LinearRegression(strength="cv").fit(X, X.sum(axis=1))
+    assert (dense.cv_.edge, dense.cv_.is_falling, len(dense.cv_.strengths)) == ("smallest", True, 298)
+    (told,) = (each for each in dense.fitted_.sentences if "cross-validation" in each)
+    assert told.endswith("is the smallest tried, and the held-out loss still falls there")
+
+    noise = sx.LinearRegression(strength="cv", l1_ratio=1.0).fit(X, rng.normal(size=30))
+    assert noise.cv_.best == 0
+    assert noise.fitted_.sentences[1].endswith("the best makes every coefficient 0: no column lowers the held-out loss")
+
+
+def test_a_given_grid_stays_as_it_is() -> None:
+    X, y = make_data("numbers")
+    model = sx.LinearRegression(strength="cv", strengths=[10.0, 5.0]).fit(X, y)
+    assert model.cv_.strengths.tolist() == [10.0, 5.0]
+    assert "the best, 5, is the smallest tried, and the held-out loss still falls there" in model.fitted_.sentences[1]
+
+
 def test_folds_spread_every_class_and_are_the_same_each_time() -> None:
     classes = np.repeat([0, 1, 2], [30, 12, 7])
     folds = assign_folds(49, 5, seed=None, classes=classes)

@@ -50,7 +50,7 @@ import scipy.linalg
 from separatrix.arrays import Floats
 from separatrix.certificates.base import OPTIMAL_GAP, Certificate, CertifiedCoef, Check, Stated, register
 from separatrix.certificates.data import BeyondLimitsError, Data, MatchedRows, require_work
-from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma, outward
+from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma, lower_claim, outward, shown_up
 from separatrix.codec import Range, Shape
 from separatrix.design.base import Block, Design, add_each, with_ones
 from separatrix.numerics import compensated_dots, exact_dot, sigmoid, sigmoid_slope, softplus
@@ -508,11 +508,11 @@ class BiasReductionCertificate(Certificate):
         except UnprovedError as error:
             yield Check("value", False, str(error))
             return
-        numbers = f"proved {proved.penalised:.17g}, claimed {self.penalised:.17g}"
+        numbers = f"it is {lower_claim(self.penalised, proved.penalised)}"
         yield Check("value", bool(proved.penalised >= self.penalised), numbers)
         if self.excess is None or self.radii is None:
             return
-        numbers = f"proved {proved.excess:.3g}, claimed {self.excess:.3g}"
+        numbers = f"proved {shown_up(proved.excess, 3)}, claimed {shown_up(self.excess, 3)}"
         yield Check("local maximum", bool(proved.excess <= self.excess), numbers)
         wide = np.flatnonzero(~(proved.radii <= self.radii))
         place = int(wide[0]) if len(wide) else 0

@@ -215,8 +215,8 @@ class _DualGap:
         else:
             eta = problem.design.matvec(self.coef)
             eta = eta if offset is None else eta + offset
-        slopes = np.asarray(loss.slope(eta, problem.y))
-        objective = problem.mean(loss.value(eta, problem.y)) + problem.penalty.value(self.coef, self._penalty_weights)
+        values, slopes = map(np.asarray, loss.expand(eta, problem.y, 1))
+        objective = problem.mean(values) + problem.penalty.value(self.coef, self._penalty_weights)
         count = float(len(problem.y))
         if errors is None:
             return objective, self._objective_error(objective, _mean_squares(problem, slopes), count), eta, slopes

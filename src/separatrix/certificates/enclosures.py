@@ -15,6 +15,7 @@ floats, and a lower bound on its curvature. With |η − η̂| ≤ ε,
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ NORMAL_EXPONENT = 700.0  # exp of minus this is far from underflow
 WIDENED = 1.25  # fits state their bounds so much wider, so that another machine proves them too
 SPARE = 1.001  # factor by which a bound must be within a tolerance that is stated in its place
 STATED_DIGITS = 3
+CLAIM_DIGITS = 10  # of a bound that a check confirms
 
 # No part of a proof: they choose words, or what a fit tries to prove.
 NO_MARGIN = 1e-5  # of the longest row: the verdict of a widest margin up to here is "no margin"
@@ -62,6 +64,29 @@ def outward(x: float) -> float:
 def shown_up(x: float, digits: int) -> str:
     """Return a bound with so many digits, rounded up."""
     return f"{rounded_up(x, digits):.{digits}g}"
+
+
+def shown_down(x: float, digits: int) -> str:
+    """Return a bound with so many digits, rounded down."""
+    text = f"{x:.{digits}g}"
+    if float(text) <= x or not math.isfinite(x):
+        return text
+    exponent = int(f"{x:.{digits - 1}e}".split("e")[1])
+    return f"{Decimal(text) - Decimal(10) ** (exponent - digits + 1):.{digits}g}"
+
+
+def upper_claim(claimed: float, proved: float) -> str:
+    """Return the detail of a check of an upper bound: the claim rounded up, or both numbers in full if it fails."""
+    return _claim("at most", claimed, proved, shown_up(claimed, CLAIM_DIGITS), holds=proved <= claimed)
+
+
+def lower_claim(claimed: float, proved: float) -> str:
+    """Return the detail of a check of a lower bound: the claim rounded down, or both numbers in full if it fails."""
+    return _claim("at least", claimed, proved, shown_down(claimed, CLAIM_DIGITS), holds=proved >= claimed)
+
+
+def _claim(side: str, claimed: float, proved: float, shown: str, *, holds: bool) -> str:
+    return f"{side} {shown}" if holds else f"{side} {proved:.17g} is proved; claimed {claimed:.17g}"
 
 
 class LossTerms(NamedTuple):

@@ -35,7 +35,7 @@ from separatrix.certificates.curvature import (
     require_dependence,
 )
 from separatrix.certificates.data import MatchedRows, require_work
-from separatrix.certificates.enclosures import UNIT, outward, shown_up
+from separatrix.certificates.enclosures import UNIT, outward, shown_up, upper_claim
 from separatrix.certificates.rays import Relation
 from separatrix.codec import Range, Shape
 from separatrix.losses.squared import Squared
@@ -74,11 +74,11 @@ class SquaresBound:
 
     def checks(self, certificate: LeastSquaresCertificate) -> Iterator[Check]:
         """Compare the numbers of a certificate with those proved."""
-        detail = f"it is at most {self.rss:.17g}; claimed {certificate.rss:.17g}"
+        detail = f"it is {upper_claim(certificate.rss, self.rss)}"
         yield Check("sum of squares", self.rss <= certificate.rss, detail)
         proved = f"{shown_up(self.excess, 3)} at most, relative {shown_up(self.relative_excess, 3)}"
         holds = self.excess <= certificate.excess and self.relative_excess <= certificate.relative_excess
-        detail = f"{proved}; claimed {certificate.excess:.3g} and {certificate.relative_excess:.3g}"
+        detail = f"{proved}; claimed {shown_up(certificate.excess, 3)} and {shown_up(certificate.relative_excess, 3)}"
         yield Check("excess", holds, detail)
         if certificate.radii is not None:
             holds = self.radii is not None and bool((self.radii <= certificate.radii).all())

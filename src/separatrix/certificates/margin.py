@@ -30,7 +30,17 @@ import numpy as np
 from separatrix.arrays import Bools, Floats, Ints
 from separatrix.certificates.base import OPTIMAL_GAP, Certificate, CertifiedCoef, Check, Stated, register
 from separatrix.certificates.data import MatchedRows
-from separatrix.certificates.enclosures import NO_MARGIN, OUTWARD, TINY, UNIT, gamma
+from separatrix.certificates.enclosures import (
+    CLAIM_DIGITS,
+    NO_MARGIN,
+    OUTWARD,
+    TINY,
+    UNIT,
+    gamma,
+    lower_claim,
+    shown_down,
+    upper_claim,
+)
 from separatrix.certificates.exact import (
     exact_combination,
     exact_margins,
@@ -114,10 +124,12 @@ class MarginCertificate(Certificate):
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         fault = margin_fault(rows, self.coef, self.coef[int(self.data.intercept) :], self.lower)
-        yield Check("lower", not fault, fault or f"every row is right by {self.lower:.17g} at least")
+        yield Check(
+            "lower", not fault, fault or f"every row is right by {shown_down(self.lower, CLAIM_DIGITS)} at least"
+        )
         square = _squared_distance(rows.design, rows.signs, self.rows, self.multipliers)
-        measured = f"the hull comes as near as {rounded_up_root(square):.17g}"
-        yield Check("upper", square <= Fraction(self.upper) ** 2, f"{measured}; claimed {self.upper:.17g}")
+        detail = f"the distance of the hull is {upper_claim(self.upper, rounded_up_root(square))}"
+        yield Check("upper", square <= Fraction(self.upper) ** 2, f"{detail}, and no margin is larger")
 
     def certified(self) -> CertifiedCoef:
         return self.certified_coef(self.coef)
@@ -217,9 +229,9 @@ class KernelCertificate(Certificate):
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         lower, upper, radius = self._bounds(KernelSpace.of(rows), rows.signs)
-        yield Check("lower", self.lower <= lower, f"found {lower:.10g}, claimed {self.lower:.10g}")
-        yield Check("upper", upper <= self.upper, f"found {upper:.10g}, claimed {self.upper:.10g}")
-        yield Check("radius", self.radius <= radius, f"found {radius:.10g}, claimed {self.radius:.10g}")
+        yield Check("lower", self.lower <= lower, f"every row is right by {lower_claim(self.lower, lower)}")
+        yield Check("upper", upper <= self.upper, f"every margin is {upper_claim(self.upper, upper)}")
+        yield Check("radius", self.radius <= radius, f"the longest row measures {lower_claim(self.radius, radius)}")
 
     def _bounds(self, space: KernelSpace, signs: Floats) -> tuple[float, float, float]:
         """Return both bounds on the margin, and a lower bound on the length of the longest row."""

@@ -36,7 +36,7 @@ import numpy as np
 from separatrix.arrays import Bools, Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Stated, register
 from separatrix.certificates.data import MatchedRows, Whole, match, require_work
-from separatrix.certificates.enclosures import BOUND_FACTORS, OUTWARD, SHOWN_DIGITS, TINY, UNIT, gamma
+from separatrix.certificates.enclosures import BOUND_FACTORS, OUTWARD, SHOWN_DIGITS, TINY, UNIT, gamma, upper_claim
 from separatrix.certificates.exact import exact_margins, float_margins, rounded_down_root, rounded_up_root, squared_norm
 from separatrix.certificates.margin import MAX_EXACT, PositiveFloat, least_margin_bound, margin_fault
 from separatrix.certificates.spaces import KernelSpace, kernel_words
@@ -220,7 +220,7 @@ class RunCertificate(Certificate):
                 holds = limits.holds(self.bound, run.start(self.separator))
                 yield Check("bound", holds, f"no run makes more than {self.bound:.17g} updates")
                 if self.updates is not None:
-                    detail = f"{self.updates:,} updates, at most {self.bound:.6g}"
+                    detail = f"{counted(self.updates, 'update')}, at most {math.floor(self.bound):,}"
                     yield Check("within", self.updates <= self.bound, detail)
         if self.converged:
             wrong = run.mistakes(self.rule, self.coef)
@@ -461,7 +461,7 @@ class _KernelRun:
 
     def radius_check(self, radius: float) -> Check:
         longest = self.space.radius
-        return Check("radius", longest <= radius, f"the longest row measures {longest:.17g}, claimed {radius:.17g}")
+        return Check("radius", longest <= radius, f"the longest row measures {upper_claim(radius, longest)}")
 
     def margin_fault(self, separator: Floats, margin: float) -> str:
         least = self.margin(separator)

@@ -59,7 +59,7 @@ from separatrix.certificates.curvature import (
 )
 from separatrix.certificates.data import Data, MatchedRows, data_of, require_work
 from separatrix.certificates.dual import gap_bound
-from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma, shown_up
+from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma, lower_claim, shown_up, upper_claim
 from separatrix.certificates.margin import require_support
 from separatrix.certificates.overlap import CurvatureProof
 from separatrix.certificates.rays import Relation
@@ -228,10 +228,10 @@ class OptimalityCertificate(Certificate):
             yield Check("bound", False, "none was found: the columns are too nearly dependent")
             return
         holds = bound.primal <= self.primal
-        yield Check("objective", holds, f"it is at most {bound.primal:.17g}; claimed {self.primal:.17g}")
+        yield Check("objective", holds, f"it is {upper_claim(self.primal, bound.primal)}")
         holds = bound.gap <= self.gap and bound.relative_gap <= self.relative_gap
         proved = f"{shown_up(bound.gap, 3)} at most, relative {shown_up(bound.relative_gap, 3)}"
-        yield Check("gap", holds, f"{proved}; claimed {self.gap:.3g} and {self.relative_gap:.3g}")
+        yield Check("gap", holds, f"{proved}; claimed {shown_up(self.gap, 3)} and {shown_up(self.relative_gap, 3)}")
         if self.radii is not None:
             holds = bound.radii is not None and bool((bound.radii <= self.radii).all())
             yield Check("radii", holds, "distances from the minimiser" if holds else "larger ones are proved")
@@ -441,8 +441,8 @@ class KernelOptimalityCertificate(Certificate):
         point = KernelPoint(self.rows, self.multipliers, self.intercept)
         bound = kernel_bound(KernelSpace.of(rows), rows.signs, weights, self.strength, point)
         holds = bound.primal <= self.primal
-        yield Check("objective", holds, f"it is at most {bound.primal:.17g}; claimed {self.primal:.17g}")
-        yield Check("bound", self.dual <= bound.dual, f"none is below {bound.dual:.17g}; claimed {self.dual:.17g}")
+        yield Check("objective", holds, f"it is {upper_claim(self.primal, bound.primal)}")
+        yield Check("bound", self.dual <= bound.dual, f"that of any weights is {lower_claim(self.dual, bound.dual)}")
 
     def _multiplier_check(self, rows: MatchedRows, weights: Floats) -> Check:
         """Check 0 ≤ yβ ≤ s/(strength·Σs), exactly."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN = 10
 COLUMNS_SHOWN = 7
+COUNTED = "Rows are counted from 0."
 
 
 @with_flags(ROW_FLAGS)
@@ -102,13 +103,13 @@ def _shown(page: dict[str, Any]) -> str:
     results = [name for name in columns if name != "note"]
     names, lines = (
         results[:COLUMNS_SHOWN],
-        [f"row {k + 1}: {note}" for k, note in enumerate(columns["note"][:shown]) if note],
+        [f"row {k}: {note}" for k, note in enumerate(columns["note"][:shown]) if note],
     )
-    cells = ((f"{row + 1}", *(_cell(columns[name][row]) for name in names)) for row in range(shown))
+    cells = ((f"{row}", *(_cell(columns[name][row]) for name in names)) for row in range(shown))
     if rows > shown or len(results) > COLUMNS_SHOWN:
         lines.append(f"{rows:,} rows of {len(columns)} columns in all; --out FILE writes them")
     grid = Grid(("row", *names), tuple(cells))
-    return render_text(Sheet("Predictions", (grid,), lines=(*lines, *page["notes"])))
+    return render_text(Sheet("Predictions", (grid,), lines=(*lines, COUNTED, *page["notes"])))
 
 
 def _cell(value: Any) -> str:

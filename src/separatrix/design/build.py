@@ -13,6 +13,7 @@ numbers so large or so small that their products overflow or underflow.
 from __future__ import annotations
 
 import mmap
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -211,11 +212,12 @@ def _write(X: Any, names: Sequence[str] | None) -> DiskRows:
 
 
 def _checked(piece: Any, start: int, names: Sequence[str] | None) -> Any:
-    """Return a piece as floats; errors give the number of its first row."""
+    """Return a piece, which begins at row `start`, as floats; errors give the row among all."""
     try:
         block = as_floats(piece, names)
     except DataError as error:
-        raise DataError(f"{error} (rows counted from {start:,})" if start else str(error)) from None
+        message = re.sub(r"(?<= in row )\d+", lambda row: str(start + int(row[0])), str(error))
+        raise DataError(message) from None
     return block.tocsr() if hasattr(block, "tocsr") else block
 
 

@@ -232,8 +232,8 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
         parts = result.parts or (result,)
         if n_iter is None and self._counts_steps:
             n_iter = max(len(part.trace) for part in parts)
-        elif n_iter is None and "visits" in parts[0].facts:
-            n_iter = max(part.facts["visits"] / part.facts["rows"] for part in parts)
+        elif n_iter is None and "reads" in parts[0].facts:
+            n_iter = max(part.passes for part in parts)
         self.n_iter_ = max(1, math.ceil(round(result.passes) if n_iter is None else n_iter))
         for message in fitted.warnings:
             warnings.warn(message, SeparationWarning, stacklevel=3)  # over fit

@@ -107,11 +107,12 @@ def fit_kernel_perceptron(
     rules = (
         AtLeast("streak", n, Status.CONVERGED),
         AtLeast("updates", options.max_updates, Status.MAX_UPDATES),
-        AtLeast("walked", options.max_passes * n, Status.MAX_PASSES),
+        AtLeast("walked", options.max_passes, Status.MAX_PASSES),
     )
     seed, limits = np.random.default_rng(options.random_state), (options.max_updates, options.max_passes)
     solver = KernelPerceptronSolver(update_rule(options), options.order, *limits, seed)
-    walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
+    kept = options.keep_iterates
+    walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=kept, counts="walked")
     certificate = _certify(problem, options, state, walk.status is Status.CONVERGED)
     coef = state.kept()
     scores = state.scores if options.keep == "last" else rows.times(coef, np.arange(n))

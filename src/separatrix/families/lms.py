@@ -88,7 +88,7 @@ def fit(rows: TrainingRows, options: LMSOptions, watch: Watch | None = None) -> 
 
 def fit_lms(problem: Problem, options: LMSOptions, limits: RateLimits, watch: Watch | None = None) -> FitResult:
     """Fit numbers, or signs ±1, by LMS."""
-    design, passes_before = problem.design, problem.design.passes
+    design = problem.design
     rng = np.random.default_rng(options.random_state)
     start = start_weights(options.start, design.shape[1], rng)
     rate, limit = options.rate, limits.below(options.update)
@@ -104,7 +104,8 @@ def fit_lms(problem: Problem, options: LMSOptions, limits: RateLimits, watch: Wa
         AtLeast("stalled", 2, Status.STALLED),
         AtLeast("steps", options.max_passes, Status.MAX_PASSES),
     )
-    walk = run(problem, solver, rules, start=start, watch=watch, keep_iterates=options.keep_iterates)
+    kept = options.keep_iterates
+    walk = run(problem, solver, rules, start=start, watch=watch, keep_iterates=kept, counts="steps")
     coef = start if walk.status is Status.DIVERGED else walk.coef
     bound = replace(gap_bound(problem, coef, slack=STATED_SLACK), tol=max(options.tol, EPSILON))
     certificate = OptimalityCertificate.of(problem, coef, bound)
@@ -112,13 +113,14 @@ def fit_lms(problem: Problem, options: LMSOptions, limits: RateLimits, watch: Wa
     virtual, n, steps = int(design.virtual), design.shape[0], walk.facts["steps"]
     facts = {name: walk.facts[name] for name in ("excess", "change", "step_length")}
     facts |= {"updates": walk.facts.get("visits", steps), "visits": walk.facts.get("visits", n * steps)}
+    facts["reads"] = walk.reads
     return FitResult(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=status,
         message=_message(replace(walk, status=status), options, rate, limits, certificate),
         objective=bound.objective,
-        passes=design.passes - passes_before,
+        passes=walk.passes,
         seconds=walk.seconds,
         certificate=certificate,
         trace=walk.trace(),

@@ -134,8 +134,9 @@ def _maximise(
     starts = _starts(start, tasks, weighted)
     fits = [_fit_likelihood(task, convex, begin, watch) for task, begin in zip(tasks, starts, strict=True)]
     unproved = _unproved(fits)
-    separated_or_unknown = unproved is not None and (unproved.verdict == "undecided" or options.on_separation == "firth")
-    if separated_or_unknown or options.bias_reduction:
+    undecided = unproved is not None and unproved.verdict == "undecided"
+    reduced = options.bias_reduction or (unproved is not None and options.on_separation == "firth")
+    if undecided or reduced:
         reduction = find_reduction(weighted.design, weighted.weights)
         if reduction is not None:
             return _maximise_reduced(replace(reduction, arbitrary=True), rows, options, start, watch)

@@ -160,6 +160,7 @@ def penalise(
         sentence = (
             f"the strength {strength:.3g} was chosen by cross-validation in {len(cv.fold_losses)} folds:"
             f" {'the best' if cv.choice == 'best' else 'the largest within one standard error of the best'}"
+            f"{_edge_clause(cv)}"
         )
     elif strength == "auto":
         strength, sentence = 1.0 / total, f"the strength is 1/n = {1.0 / total:.3g} (default)"
@@ -169,6 +170,16 @@ def penalise(
     penalty = make_penalty(float(strength), options.l1_ratio)
     penalised = [replace(problem, penalty=penalty) for problem in problems]
     return PenalisedProblems(scaled, penalised, float(strength), cv, (*why, sentence), needed or "")
+
+
+def _edge_clause(cv: CrossValidation) -> str:
+    """Return a clause if the best strength is at an end of the grid, where a better one may lie beyond it."""
+    if cv.is_null:
+        return "; the best makes every coefficient 0: no column lowers the held-out loss"
+    if cv.edge is None:
+        return ""
+    slope = "still falls" if cv.is_falling else "is nearly flat"
+    return f"; the best, {cv.strengths[cv.best]:.3g}, is the {cv.edge} tried, and the held-out loss {slope} there"
 
 
 def _cross_validation(problems: Sequence[Problem], options: ElasticNetOptions | SVMOptions) -> CrossValidation:

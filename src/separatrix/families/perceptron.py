@@ -10,7 +10,8 @@ classify all rows correctly. Every step then has the facts `judged`, and `infeas
     quasi       if a row that every candidate scores 0 is a mistake at 0, by tie and margin
     otherwise   never
 
-Cost: that of the visits; the check takes one pass per round and some ten rounds, which count as passes of the fit.
+Cost: that of the visits, whose passes are those of the fit; the check takes one pass per round and some ten rounds. The
+fact `reads` counts these passes and those that evaluate `keep="best"` too.
 """
 
 from __future__ import annotations
@@ -130,12 +131,13 @@ def fit_perceptron(
         AtLeast("streak", n, Status.CONVERGED),
         AtLeast("vote_bytes", VOTE_BYTES, Status.MEMORY_CAP),
         AtLeast("updates", options.max_updates, Status.MAX_UPDATES),
-        AtLeast("walked", options.max_passes * (1 if options.update == "batch" else n), limit),
+        AtLeast("walked", options.max_passes, limit),
     )
     check = InfeasibilityCheck(solver, rule, rules)
     if options.on_overlap == "stop" and not partial:
         solver, rules = check, (rules[0], AtLeast("infeasible", 1, Status.INFEASIBLE), *rules[1:])
-    walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
+    kept = options.keep_iterates
+    walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=kept, counts="walked")
     certificate = _certify(problem, rule, state, walk, radius)
     voters = state.updates + 1 if options.keep == "vote" else 0
     stride = -(-n * voters // VOTES_COUNTED)
@@ -207,7 +209,13 @@ def run_result(
         seconds=walk.seconds,
         certificate=certificate,
         trace=walk.trace(Updates.from_record(state.record)),
-        facts={"updates": state.updates, "visits": state.visits, "wrong": int(wrong.sum()), "rows": design.shape[0]},
+        facts={
+            "updates": state.updates,
+            "visits": state.visits,
+            "wrong": int(wrong.sum()),
+            "rows": design.shape[0],
+            "reads": walk.reads,
+        },
         provenance={**options.plain(), "names": list(design.names), "storage": type(design).__name__},
     )
 
@@ -260,9 +268,8 @@ class InfeasibilityCheck:
     def steps(self, problem: Problem, start: Any) -> Iterator[Step]:
         """Yield the steps of the solver, each with the facts `judged` and `infeasible`."""
         check_needs(self.solver, problem)
-        n, batch = problem.design.shape[0], self.update_rule.update == "batch"
-        visits = max(CHECK_PASSES * n, CHECK_VISITS)
-        due = (*self.limits, AtLeast("walked", -(-visits // n) if batch else visits, Status.MAX_PASSES))
+        passes = max(CHECK_PASSES, CHECK_VISITS / problem.design.shape[0])
+        due = (*self.limits, AtLeast("walked", passes, Status.MAX_PASSES))
         for step in self.solver.steps(problem, start):
             if self.certificate is None and first_met(due, step.facts) not in {None, Status.CONVERGED}:
                 self._check(problem, f"known after {counted(int(step.facts['updates']), 'update')}")

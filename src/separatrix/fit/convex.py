@@ -194,7 +194,7 @@ class _Fit:
             later = self.solve(solver, reason, fit.coef, previous=fit.walk, patience=patience)
             cost = later.walk
             if not cost.status.reached_goal and later.bound.gap >= fit.bound.gap:  # the earlier coefficients are better
-                walk = replace(fit.walk, passes=cost.passes, seconds=cost.seconds, status=cost.status)
+                walk = fit.walk.at_cost(cost)
                 later = replace(fit, walk=walk, reason=reason)
             fit = later
         return fit
@@ -214,7 +214,7 @@ class _Fit:
         if bound.stated_gap <= options.tol and options.stop == "gap" and end.status is not Status.DIVERGED:
             end = replace(end, status=Status.OPTIMAL)
         if previous is not None:
-            end = replace(end, passes=previous.passes + end.passes, seconds=previous.seconds + end.seconds)
+            end = end.after(previous)
         return ConvexFit(end.coef, end, bound, reason, self.problem, dependence=confirm.dependence)
 
     def _rules(self, solver: Solver, most_passes: float) -> tuple[Rule, ...]:

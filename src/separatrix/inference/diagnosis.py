@@ -24,7 +24,7 @@ from separatrix.errors import counted
 from separatrix.inference.assumption_tests import breusch_pagan, durbin_watson, jarque_bera, outlier, reset
 from separatrix.inference.eligibility import Refusal
 from separatrix.inference.influence import Inflation, Influence, influence, variance_inflation
-from separatrix.inference.table import Measure, SheetRecord, find_named
+from separatrix.inference.table import Measure, SheetRecord, find_named, freedom_text
 from separatrix.rendering.sheet import ABSENT, Grid, Reasons, Sheet, format_number, p_text
 
 DIGITS = 4
@@ -139,9 +139,8 @@ class Diagnosis(SheetRecord):
         more = len(terms) - TERMS_SHOWN
         omitted = [f"{counted(more, 'term')} of less inflation not shown."] if more > 0 else []
         rows, free = f"{self.rows:,.12g} rows", counted(self.coefficients, "coefficient")
-        freedom = counted(round(self.degrees_of_freedom), "degree")
         return Sheet(
-            title=f"The five assumptions of least squares: {rows}, {free}, {freedom} of freedom",
+            title=f"The five assumptions of least squares: {rows}, {free}, {freedom_text(self.degrees_of_freedom)}",
             grids=tuple(grid for grid in grids if grid.rows),
             entries=tuple((check.name, check.sentence) for check in self.checks if check.verdict != "not checked"),
             lines=(*omitted, *self.notes),

@@ -105,6 +105,9 @@ class Refusal(StrEnum):
     # evaluation
     NO_PROBABILITIES = "the model gives scores and no probabilities; use one with predict_proba, as LogisticRegression"
     ZERO_PROBABILITY = "the label had probability 0 in {rows:#row}, and its logarithm is infinite"
+    TRAINING_ROWS = (
+        "the model was fitted to these rows, and every column makes it fit them better; evaluate it on held-out rows"
+    )
     ONE_VALUE = "the target is the same in every row, so there is nothing to explain"
     EQUAL_VALUES = "every row has the same value, so its variance is unknown; give more rows"
     ONE_ROW = "{rows:#row} has no variance to estimate an error from; give more rows"

@@ -361,7 +361,7 @@ def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weight
     return InferenceTable(
         model="firth",
         rows=rows,
-        degrees_of_freedom=rows - problem.design.shape[1],
+        degrees_of_freedom=rows - problem.design.shape[1] if rows > problem.design.shape[1] else None,
         level=fit.level,
         covariance="classical",
         statistic="profile likelihood",

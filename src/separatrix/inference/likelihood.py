@@ -157,7 +157,7 @@ def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float)
     return InferenceTable(
         model="softmax" if len(fit.classes) > 2 else "logistic",
         rows=fit.rows,
-        degrees_of_freedom=fit.rows - fit.free,
+        degrees_of_freedom=fit.rows - fit.free if fit.rows > fit.free else None,
         level=level,
         covariance=choice.kind,
         statistic="z",
@@ -241,6 +241,8 @@ def _notes(fit: LikelihoodFit) -> tuple[str, ...]:
         notes.append(fit.existence.claim)
         if len(fit.classes) == 2:
             notes.append('see profile_intervals(), or use on_separation="firth" for finite estimates')
+    if fit.rows <= fit.free:
+        notes.append(Refusal.NO_FREEDOM(rows=fit.rows, rank=fit.free))
     events = float(fit.class_weights.min()) / max(fit.free, 1)
     if fit.has_maximum and not fit.weighting and events < FEW_EVENTS:
         remedy = "; see profile_intervals()" if len(fit.classes) == 2 else ""

@@ -27,7 +27,7 @@ from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference.basis import TINY, OrthonormalBasis, wald_statistic
 from separatrix.inference.covariance import CovarianceChoice, WeightKind, count_rows, robust_core
 from separatrix.inference.eligibility import Refusal, aliased, collinear_clause, singular_covariance
-from separatrix.inference.table import InferenceTable, Measure, Term, f_test, require_level, wald_term
+from separatrix.inference.table import InferenceTable, Measure, Term, f_test, freedom_text, require_level, wald_term
 from separatrix.problem import Problem
 
 NEAR_PERFECT = 1e-16  # of the targets' sum of squares: a smaller RSS may be rounding error
@@ -217,7 +217,10 @@ def _measures(facts: LinearFacts, covariance: CoefficientCovariance) -> Iterator
     yield _measure("adjusted R²", 1.0 - unexplained * (n - facts.virtual) / df if df > 0.0 else 0.0, no_r_squared)
     yield _overall_test(facts, covariance)
     yield _measure(
-        "σ", math.sqrt(fit.rss / df) if df > 0.0 else 0.0, objection, f"on {counted(round(df), 'degree')} of freedom"
+        "σ",
+        math.sqrt(fit.rss / df) if df > 0.0 else 0.0,
+        objection,
+        f"on {freedom_text(df)}",
     )
     loglik = facts.log_likelihood if not objection else 0.0
     yield _measure("log-likelihood", loglik, objection)
@@ -253,7 +256,7 @@ def _conventions(facts: LinearFacts, choice: CovarianceChoice) -> tuple[str, ...
     return (
         f"standard errors: {_error_assumption(choice)}",
         *[meaning] * facts.weighted,
-        f"σ² = RSS / (n − rank), n = {facts.rows:.12g}, rank = {rank}: {counted(round(df), 'degree')} of freedom",
+        f"σ² = RSS / (n − rank), n = {facts.rows:.12g}, rank = {rank}: {freedom_text(df)}",
         "the log-likelihood is Gaussian with σ² = RSS / n; AIC and BIC count σ² as a parameter (k = rank + 1)",
     )
 

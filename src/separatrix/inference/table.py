@@ -127,7 +127,7 @@ class InferenceTable(SheetRecord):
     def sheet(self) -> Sheet:
         """Return the table as a sheet, where a dash marks an absent number and a note below says why."""
         reasons, df = Reasons(), self.degrees_of_freedom
-        freedom = "" if df is None else f", {counted(round(df), 'degree')} of freedom"
+        freedom = "" if df is None else f", {freedom_text(df)}"
         covariance = f", {self.covariance} covariance" if self.covariance else ""
         size = f"{counted(round(self.rows), 'row')}{freedom}{covariance}"
         return Sheet(
@@ -159,6 +159,15 @@ def estimates_only_table(
     )
     statistic: Statistic = "t" if model == "linear" else "z"
     return InferenceTable(model=model, rows=rows, level=level, statistic=statistic, terms=terms)
+
+
+def freedom_text(df: float) -> str:
+    """Return "9 degrees of freedom", or that there are none.
+
+    >>> freedom_text(9.0), freedom_text(1.0), freedom_text(-11.0)
+    ('9 degrees of freedom', '1 degree of freedom', 'no degrees of freedom')
+    """
+    return f"{counted(round(df), 'degree')} of freedom" if df > 0.0 else "no degrees of freedom"
 
 
 def find_named(kind: str, name: str, records: Iterable[Named]) -> Named:

@@ -4,7 +4,9 @@
 
 For labels y = ±1 the margin is m = y·eta. Value, slope and curvature take numbers, or arrays of any shape elementwise;
 a `ScalarLoss` also has them as machine code (`Hinge.slope.compiled`) for compiled loops. They are finite wherever the
-exact result is in the range of a float; a conjugate is +inf outside its domain. Cost: O(1) per row.
+exact result is in the range of a float; a conjugate is +inf outside its domain. A loss of labels refuses other y than
+±1 when it is called; `expand` and `function`, for passes and loops over a checked target, do not look. Cost: O(1) per
+row.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from separatrix.errors import NeedsError
-from separatrix.jit import scalar
+from separatrix.errors import DataError, NeedsError
+from separatrix.jit import Arguments, Result, Scalar, scalar
 
 Target = Literal["labels", "numbers", "classes"]
 
@@ -58,7 +60,8 @@ class Loss(ABC):
 
     def expand(self, eta: Any, y: Any, order: int) -> tuple[Any, ...]:
         """Return (value,), (value, slope) or (value, slope, curvature) for order 0, 1 or 2; losses may share work."""
-        return tuple(function(eta, y) for function in (self.value, self.slope, self.curvature)[: order + 1])
+        functions = (self.value, self.slope, self.curvature)[: order + 1]
+        return tuple(getattr(each, "function", each)(eta, y) for each in functions)
 
     @staticmethod
     @abstractmethod
@@ -90,6 +93,29 @@ class ScalarLoss(Loss):
     @abstractmethod
     def slope(eta: Any, y: Any) -> Any:
         """Return the derivative of the value in eta; at a kink, a subgradient."""
+
+
+class OfLabels(Scalar[Arguments, Result]):
+    """A scalar of a score, or a slope, and a label y, which refuses other labels than ±1 when it is called."""
+
+    def __call__(self, *arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+        require_signs(options["y"] if "y" in options else arguments[1])
+        return self.function(*arguments, **options)
+
+
+of_labels = OfLabels  # its name as a decorator
+
+
+def require_signs(y: Any) -> None:
+    """Raise a DataError if a label is not −1 or +1."""
+    try:
+        labels = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        labels = np.asarray(np.nan)
+    wrong = np.abs(labels) != 1.0
+    if wrong.any():
+        value = np.asarray(y)[wrong].flat[0].item()
+        raise DataError(f"y has the label {value!r:.60}; a loss of labels takes −1 and +1: of 0 and 1, give 2·y − 1")
 
 
 def in_domain(domain: Any, formula: Any) -> Any:

@@ -1,7 +1,10 @@
 """Losses of the margin m = y·eta for labels y = ±1: zero-one, perceptron, hinge, squared hinge and logistic.
 
-Zero-one, 1[m ≤ 0]: 1 for a mistake; a score of exactly 0 is a mistake. It is neither convex nor continuous, and its
-slope is 0 wherever it exists, so no gradient method can minimise it. Its conjugate is that of its convex envelope, 0.
+Zero-one, 1[m ≤ 0]: 1 for a mistake. A score of exactly 0 is a mistake for either label, which the perceptron calls
+`tie="mistake"`, so that weights of 0 have loss 1. A classifier must predict a class there and counts by its own rule
+(`tie="positive"` predicts +1); a mistake by m < 0 alone is `tie="correct"`. It is neither convex nor continuous, and
+its slope is 0 wherever it exists, so no gradient method can minimise it. Its conjugate is that of its convex envelope,
+0.
 
 Perceptron, max(0, −m): how far a score is on the wrong side. Stochastic subgradient descent on it with rate 1 is the
 perceptron. At margin 0 the slope is −y, so that a score of exactly 0 is corrected and learning can start from zero
@@ -24,8 +27,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from separatrix.jit import scalar
-from separatrix.losses.base import ScalarLoss, in_domain
+from separatrix.losses.base import ScalarLoss, in_domain, of_labels
 from separatrix.numerics import entropy_complement, entropy_term, sigmoid, sigmoid_slope, softplus
 
 
@@ -33,10 +35,12 @@ from separatrix.numerics import entropy_complement, entropy_term, sigmoid, sigmo
 class ZeroOne(ScalarLoss):
     """The zero-one loss, 1[m ≤ 0], whose mean is the error rate; minimising it is NP-hard in general.
 
+    A score of exactly 0 is a mistake (`tie="mistake"`); a classifier's own count may differ on such rows.
+
     Reference: Shalev-Shwartz and Ben-David, Understanding Machine Learning (2014), sections 2.1 and 9.1.
 
-    >>> ZeroOne().of_margin(-0.5), ZeroOne().of_margin(0.5)
-    (1.0, 0.0)
+    >>> ZeroOne().of_margin(-0.5), ZeroOne().of_margin(0.0), ZeroOne().of_margin(0.5)
+    (1.0, 1.0, 0.0)
     """
 
     name: ClassVar[str] = "zero-one"
@@ -45,16 +49,17 @@ class ZeroOne(ScalarLoss):
     has_curvature: ClassVar[bool] = False
 
     @staticmethod
-    @scalar
+    @of_labels
     def value(eta: Any, y: Any) -> Any:
         return 1.0 * (y * eta <= 0.0)
 
     @staticmethod
-    @scalar
+    @of_labels
     def slope(eta: Any, y: Any) -> Any:
         return 0.0 * (y * eta <= 0.0)
 
     @staticmethod
+    @of_labels
     def conjugate(slope: Any, y: Any) -> Any:
         return in_domain(slope == 0.0, 0.0 * y)
 
@@ -74,16 +79,17 @@ class PerceptronLoss(ScalarLoss):
     has_curvature: ClassVar[bool] = False
 
     @staticmethod
-    @scalar
+    @of_labels
     def value(eta: Any, y: Any) -> Any:
         return np.maximum(0.0, -y * eta)
 
     @staticmethod
-    @scalar
+    @of_labels
     def slope(eta: Any, y: Any) -> Any:
         return -y * (y * eta <= 0.0)
 
     @staticmethod
+    @of_labels
     def conjugate(slope: Any, y: Any) -> Any:
         return in_domain((y * slope >= -1.0) & (y * slope <= 0.0), 0.0)
 
@@ -103,16 +109,17 @@ class Hinge(ScalarLoss):
     has_curvature: ClassVar[bool] = False
 
     @staticmethod
-    @scalar
+    @of_labels
     def value(eta: Any, y: Any) -> Any:
         return np.maximum(0.0, 1.0 - y * eta)
 
     @staticmethod
-    @scalar
+    @of_labels
     def slope(eta: Any, y: Any) -> Any:
         return -y * (y * eta < 1.0)
 
     @staticmethod
+    @of_labels
     def conjugate(slope: Any, y: Any) -> Any:
         return in_domain((y * slope >= -1.0) & (y * slope <= 0.0), y * slope)
 
@@ -132,21 +139,22 @@ class SquaredHinge(ScalarLoss):
     curvature_bound: ClassVar[float | None] = 2.0
 
     @staticmethod
-    @scalar
+    @of_labels
     def value(eta: Any, y: Any) -> Any:
         return np.maximum(0.0, 1.0 - y * eta) ** 2
 
     @staticmethod
-    @scalar
+    @of_labels
     def slope(eta: Any, y: Any) -> Any:
         return -2.0 * y * np.maximum(0.0, 1.0 - y * eta)
 
     @staticmethod
-    @scalar
+    @of_labels
     def curvature(eta: Any, y: Any) -> Any:
         return 2.0 * (y * eta < 1.0)
 
     @staticmethod
+    @of_labels
     def conjugate(slope: Any, y: Any) -> Any:
         return in_domain(y * slope <= 0.0, y * slope + slope * slope / 4.0)
 
@@ -166,17 +174,17 @@ class Logistic(ScalarLoss):
     curvature_bound: ClassVar[float | None] = 0.25
 
     @staticmethod
-    @scalar
+    @of_labels
     def value(eta: Any, y: Any) -> Any:
         return softplus(-y * eta)
 
     @staticmethod
-    @scalar
+    @of_labels
     def slope(eta: Any, y: Any) -> Any:
         return -y * sigmoid(-y * eta)
 
     @staticmethod
-    @scalar
+    @of_labels
     def curvature(eta: Any, y: Any) -> Any:
         return sigmoid_slope(y * eta)
 
@@ -191,5 +199,6 @@ class Logistic(ScalarLoss):
         return (value, slope) if order == 1 else (value, slope, tail / (denominator * denominator))
 
     @staticmethod
+    @of_labels
     def conjugate(slope: Any, y: Any) -> Any:
         return (entropy_term(-y * slope) + entropy_complement(-y * slope))[()]

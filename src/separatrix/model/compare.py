@@ -1,6 +1,6 @@
 """Linear classifiers for two classes side by side: the update of each, its objective, and its performance.
 
-    w ← w − rate · error · x        perceptron  sign(s) − y        LMS  s − y        logistic  σ(s) − (y + 1)/2
+    w ← w − rate · error · x      perceptron  (sign(s) − y)/2      LMS  s − y      logistic  σ(s) − (y + 1)/2
 
 with the score s = w·x (+ b) and the label y = ±1. Each is fitted to convergence: the perceptron by its rule, LMS at its
 limit, which is least squares on the labels, logistic regression at its maximum if there is one, the support vector
@@ -111,11 +111,11 @@ def compare_learners(
 def _learners(intercept: bool) -> Iterator[tuple[Options, str, str, str]]:
     """Yield the options of each learner, its name, its error and its objective."""
     perceptron = PerceptronOptions(keep="best", max_passes=MOST_PASSES, fit_intercept=intercept)
-    yield perceptron, "perceptron", "sign(s) − y", "max(0, −y·s)"
+    yield perceptron, "perceptron", "(sign(s) − y)/2", "max(0, −y·s)"
     yield LinearOptions(fit_intercept=intercept), "LMS", "s − y", "(s − y)²/2"
     yield LogisticOptions(fit_intercept=intercept), "logistic", "σ(s) − (y + 1)/2", "ln(1 + e^(−y·s))"
     svm = SVMOptions(scaling="spread", fit_intercept=intercept)
-    yield svm, "SVM", "−y where y·s < 1", "max(0, 1 − y·s) + ‖w‖²/2n"
+    yield svm, "SVM", "−y where y·s < 1", "max(0, 1 − y·s) + Σ(σⱼwⱼ)²/2n"
     widest = MaxMarginOptions(fit_intercept=intercept)
     yield widest, "widest margin", "none: all rows at once", "‖w‖ with every y·s ≥ 1"
     if intercept:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from separatrix.errors import OptionError
+from separatrix.inference.eligibility import Refusal
 from separatrix.inference.evaluation import (
     ClassifierEvaluation,
     RegressorEvaluation,
     evaluate_classifier,
     evaluate_regressor,
 )
+from separatrix.inference.evaluation_curves import Estimate
 from separatrix.model.adopt import arrays_of, is_formula, open_for, rows_of, table_model
 from separatrix.model.predictions import Predictions, join_predictions
 from separatrix.model.record import LEVEL, Model
@@ -81,6 +84,19 @@ def evaluate_predictions(
         return evaluate_regressor(y, used.scores, weights, level=level)
     options: dict[str, Any] = {"scores": used.scores, "predicted": used.labels, "level": level}
     return evaluate_classifier(y, used.probabilities, used.classes, weights, **options)
+
+
+def without_intervals(evaluation: Evaluation) -> Evaluation:
+    """Return an evaluation on the rows of the fit without intervals, which hold for models given beforehand."""
+    measures = {each.name: getattr(evaluation, each.name) for each in fields(evaluation)}
+    own: dict[str, Any] = {name: _bare(value) for name, value in measures.items() if isinstance(value, Estimate)}
+    if isinstance(evaluation, ClassifierEvaluation):
+        own["rankings"] = tuple(replace(each, auc=_bare(each.auc)) for each in evaluation.rankings)
+    return replace(evaluation, **own)
+
+
+def _bare(measure: Estimate) -> Estimate:
+    return Estimate(measure.value, absent=measure.absent if measure.value is None else Refusal.TRAINING_ROWS())
 
 
 def predict_source(model: Model, source: TableSource) -> Predictions:

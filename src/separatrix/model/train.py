@@ -25,7 +25,14 @@ from separatrix.fit.labels import Classes
 from separatrix.fit.result import Status
 from separatrix.fit.run import Watch
 from separatrix.model.adopt import rows_of
-from separatrix.model.evaluate import MOST_EVALUATED, Evaluation, evaluate_predictions, is_sampled, predict_source
+from separatrix.model.evaluate import (
+    MOST_EVALUATED,
+    Evaluation,
+    evaluate_predictions,
+    is_sampled,
+    predict_source,
+    without_intervals,
+)
 from separatrix.model.predictions import Predictions, join_predictions, require_portable_kernel
 from separatrix.model.record import Model, build_model, describe_data, require_one_predictor
 from separatrix.model.storage import EncodedRows, Storage, dask_table
@@ -255,7 +262,7 @@ def train_table(
         passes = counted(journal.replayed, "pass"), counted(journal.made, "pass")
         reasons.append(f"{passes[0]} found in the checkpoint, {passes[1]} made")
     decisions = (*reasons, *fitted.sentences, *model.encoding.decisions())
-    training = evaluate_predictions(predictions, target, seed=options.seed)
+    training = without_intervals(evaluate_predictions(predictions, target, seed=options.seed))
     return TrainedModel(model, target, decisions, training, holdout, description, predictions)
 
 
@@ -335,7 +342,7 @@ def evaluated_fit(model: Model, source: TableSource) -> TrainedModel:
         target = replace(target, classes=order_classes(target.classes, positive))
     predictions = _fitted_predictions(model, known)
     decisions = (target.reason, *model.fitted.sentences, *model.encoding.decisions())
-    own = evaluate_predictions(predictions, target)
+    own = without_intervals(evaluate_predictions(predictions, target))
     return TrainedModel(model, target, decisions, own, None, "", predictions)
 
 

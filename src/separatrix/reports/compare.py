@@ -190,7 +190,7 @@ def _results(page: Comparison) -> Iterator[Sequence[str]]:
             f"{each.mistakes:,}",
             *([_or_dash(each.held_out, ",")] if page.held_out else []),
             _or_dash(each.margin, ".4g"),
-            _or_dash(each.ending.passes, ",.0f"),
+            _or_dash(each.ending.passes, ",.6g"),
             _or_dash(each.ending.seconds, ".2g"),
             each.ending.status,
             each.ending.verdict,

@@ -192,6 +192,11 @@ def colour(place: int) -> str:
     return COLOURS[place % len(COLOURS)]
 
 
+def class_places(classes: int) -> list[int]:
+    """Return the place of each class among colours and markers: of two, the second is +1, a blue disc."""
+    return [1, 0] if classes == 2 else list(range(classes))
+
+
 def plain(text: object) -> str:
     """Return a text that matplotlib draws as it is, dollar signs included."""
     return str(text).replace("$", r"\$")

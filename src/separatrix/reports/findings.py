@@ -20,6 +20,7 @@ from separatrix.certificates.least_squares import LeastSquaresCertificate
 from separatrix.certificates.mistakes import MistakesCertificate
 from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
 from separatrix.errors import counted
+from separatrix.fit.result import FitResult
 from separatrix.inference.diagnosis import Diagnosis
 from separatrix.model.train import TrainedModel
 
@@ -48,19 +49,19 @@ class Finding:
 
 def findings_of(trained: TrainedModel, diagnosis: Diagnosis | None = None) -> tuple[Finding, ...]:
     """Return the four findings; tests are doubtful if the diagnosis contradicts their assumptions."""
-    result = trained.fitted.result
-    findings = list(_findings(result.certificate))
-    if result.overlap is not None:
-        findings[0] = Finding("exists", "no", (result.overlap.claim,))
-    return (*findings, _tested(trained, diagnosis))
+    return (*fit_findings(trained.fitted.result), _tested(trained, diagnosis))
 
 
-def _findings(certificate: Certificate) -> Iterator[Finding]:
+def fit_findings(result: FitResult) -> Iterator[Finding]:
+    """Yield the findings on the fit itself: whether it exists, is unique, and is optimal."""
+    certificate = result.certificate
     if not isinstance(certificate, PartsCertificate):
-        for question, (word, reason) in zip(QUESTIONS, _answers(certificate), strict=True):
+        for question, (word, reason) in zip(QUESTIONS, _part_answers(result, certificate), strict=True):
             yield Finding(question, word, (reason,))
         return
-    for question, answers in zip(QUESTIONS, zip(*map(_answers, certificate.parts), strict=True), strict=True):
+    parts = result.parts or [result] * len(certificate.parts)
+    each = [_part_answers(part, own) for part, own in zip(parts, certificate.parts, strict=True)]
+    for question, answers in zip(QUESTIONS, zip(*each, strict=True), strict=True):
         mixed = len({word for word, _ in answers}) > 1
         evidence = [f"{word}: {reason}" if mixed else reason for word, reason in answers]
         shown = zip(certificate.data.labels[:CLASSES_SHOWN], evidence, strict=False)
@@ -70,6 +71,12 @@ def _findings(certificate: Certificate) -> Iterator[Finding]:
         if len(set(evidence)) == 1:
             lines = [f"each class against the rest: {evidence[0]}"]
         yield Finding(question, "partly" if mixed else answers[0][0], tuple(lines))
+
+
+def _part_answers(result: FitResult, certificate: Certificate) -> tuple[Answer, Answer, Answer]:
+    """Return the answers of a fit's certificate; where the classes were proved to overlap, no halfspace exists."""
+    exists, unique, optimal = _answers(certificate)
+    return exists if result.overlap is None else ("no", result.overlap.claim), unique, optimal
 
 
 @singledispatch

@@ -35,7 +35,6 @@ from separatrix.tables.table import Table, TableSource
 
 HIDDEN_OPTIONS = {"scales"}  # long lists
 LONG_TABLE = 15  # rows, above which a table is folded
-MOST_COEFFICIENTS = 2000  # in the table, over all outputs
 VERDICTS = {"exists": "Exists", "unique": "Unique", "optimal": "Optimal", "tested": "Testable"}
 MOST_CLASSES = 25  # in a confusion matrix
 PAIRS_SHOWN = 20  # confusions listed if there are more classes
@@ -217,14 +216,11 @@ def _glyph(finding: Finding) -> str:
 def _coefficients(report: Report) -> Sheet:
     """Return the coefficients with inference or, if there is none, the weights; of a kernel its support vectors."""
     model, table = report.trained.model, report.coefficients
-    most = max(10, MOST_COEFFICIENTS // len(model.coef)) if model.kernel is None else None
+    most = max(10, text.MOST_REPORTED // len(model.coef)) if model.kernel is None else None
     if model.kernel is not None or all(term.standard_error is None and term.lower is None for term in table.terms):
         sheet = text.weight_sheet(model, most)
         return replace(sheet, lines=tuple(line for line in sheet.lines if line != model.no_covariance))
-    terms = text.largest_terms(table.terms, most)
-    sheet, left = replace(table, terms=terms).sheet(), len(table.terms) - len(terms)
-    cut = f"{counted(left, 'coefficient')} with smaller statistics not shown; the model file has them all"
-    return replace(sheet, lines=(*sheet.lines, cut)) if left else sheet
+    return text.coefficient_sheet(model, table, most)
 
 
 def _measures(trained: TrainedModel) -> tuple[Grid, list[str]]:
@@ -232,7 +228,11 @@ def _measures(trained: TrainedModel) -> tuple[Grid, list[str]]:
     table, notes = text.measure_grid(trained)
     evaluations = [trained.own] if trained.holdout is None else [trained.own, trained.holdout]
     measures = [measure for each in evaluations for measure in text.measures_of(each)]
-    absent = sorted({f"{label}: no interval: {value.absent}" for label, value in measures if value.absent})
+    reasons: dict[str, list[str]] = {}
+    for label, value in measures:
+        if value.absent:
+            reasons.setdefault(value.absent, []).append(label)
+    absent = [f"{', '.join(labels)}: no interval: {reason}" for reason, labels in reasons.items()]
     evaluation, _ = quality_of(trained)
     if isinstance(evaluation, ClassifierEvaluation) and evaluation.log_loss.value is None:
         absent.append(f"there is no calibration: {evaluation.log_loss.absent}")

@@ -1,7 +1,7 @@
 """A trained model as one page of text: the question, the data, the verdicts, the quality, the coefficients.
 
-The sentences and tables are shared with the HTML report. Long lists of coefficients are cut to the largest: by |t| or,
-without it, by weight per standard deviation of the column, which no change of units alters.
+The sentences and tables are shared with the HTML report. Coefficients are in the order of the model. Long lists are cut
+to the first ones, never by size or significance, and the page says how to see them all.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 import numpy as np
 
 from separatrix.arrays import Indices
 from separatrix.design.build import INTERCEPT
+from separatrix.design.encode.columns import CategoryEncoding
 from separatrix.errors import counted
 from separatrix.families.options import FAMILIES
 from separatrix.inference.evaluation import ClassifierEvaluation
@@ -34,9 +35,14 @@ from separatrix.tables.table import Table, TableSource
 CLASSES_SHOWN = 10
 KINDS = {"boolean": "binary", "presence": "indicator of missing values"}  # others are called by their name
 PLURALS = {"binary": "binary", "category": "categories", "text": "texts"}
-FLATTERING = "Training rows flatter a model; --holdout 0.2 or --cv 5 evaluates it on held-out rows"
+FLATTERING = (
+    "Training rows flatter a model, so there are no intervals; --holdout 0.2 or --cv 5 evaluates it on held-out rows"
+)
 SENTENCES_SHOWN = 6  # of one kind; the rest are counted
 MOST_SHOWN = 20
+REFERENCES_SHOWN = 12  # levels
+MOST_REPORTED = 2000  # coefficients in a report, over all outputs
+SHOWING_ALL = "separatrix summary MODEL --all, --json"
 CLASSES_BESIDE = 5  # columns of a table
 
 
@@ -101,7 +107,8 @@ def measure_grid(trained: TrainedModel) -> tuple[Grid, list[str]]:
     evaluations = [trained.own] if trained.holdout is None else [trained.own, trained.holdout]
     measures = zip(*(measures_of(each) for each in evaluations), strict=True)
     rows = tuple((group[0][0], *(str(value) for _, value in group)) for group in measures)
-    notes = [f"In parentheses: {100.0 * trained.own.level:g} % confidence intervals"]
+    level = f"{100.0 * trained.own.level:g} %"
+    notes = [] if trained.holdout is None else [f"In parentheses: {level} confidence intervals, of held-out rows only"]
     if trained.training_description != "on the training rows":
         notes.append(f"The training column is measured {trained.training_description}")
     if trained.holdout is not None:
@@ -170,10 +177,14 @@ def render_coefficients(model: Model, table: InferenceTable | None, most: int | 
     """Return the coefficients, with inference if the table has any; at most `most` per output, None for all."""
     if table is None or all(term.standard_error is None for term in table.terms):
         return render_text(weight_sheet(model, most))
-    shown = largest_terms(table.terms, most)
-    text = str(replace(table, terms=shown, target=model.target))
-    left = len(table.terms) - len(shown)
-    return text + (f"\n  {_left_off(left)}\n" if left else "")
+    return render_text(coefficient_sheet(model, table, most))
+
+
+def coefficient_sheet(model: Model, table: InferenceTable, most: int | None) -> Sheet:
+    """Return the table of inference, cut to the first `most` terms per output."""
+    shown = first_terms(table.terms, most)
+    sheet = replace(table, terms=shown, target=model.target).sheet()
+    return replace(sheet, lines=(*_meaning(model), *sheet.lines, *_cut(len(shown), len(table.terms))))
 
 
 def weight_sheet(model: Model, most: int | None) -> Sheet:
@@ -184,26 +195,38 @@ def weight_sheet(model: Model, most: int | None) -> Sheet:
         return Sheet("Support vectors", (Grid(("support vectors", "kernel"), machines),), lines=tuple(lines))
     scales = model.options.get("scales")
     spreads = None if scales is None else np.asarray(scales, dtype=np.float64)
-    sizes = np.abs(model.coef * (1.0 if spreads is None else spreads)).max(axis=0)
-    count = len(sizes) if most is None else min(most, len(sizes))
-    places = np.argsort(-sizes, kind="stable")[:count] if count < len(sizes) else np.arange(len(sizes))
-    if count < len(sizes):
-        order = "by weight per standard deviation" if spreads is not None else "by weight"
-        lines.append(f"the {count} largest {order}; {_left_off(len(sizes) - count)}")
+    features = model.coef.shape[1]
+    places = np.arange(features if most is None else min(most, features))
+    lines = [*_meaning(model), *lines, *_cut(len(places), features)]
     return Sheet(_rule(model), tuple(_score_grids(model, places, spreads)), lines=tuple(lines))
 
 
-def largest_terms(terms: Sequence[Term], most: int | None) -> tuple[Term, ...]:
-    """Return, for each output, the intercept and the terms with the largest statistics."""
-    if most is None:
-        return tuple(terms)
-    largest: list[Term] = []
-    for _, group in groupby(terms, key=lambda term: term.output):
-        own = list(group)
-        if len(own) > most:
-            own.sort(key=lambda term: (term.name != INTERCEPT, -abs(term.statistic or 0.0)))
-        largest += own[:most]
-    return tuple(largest)
+def first_terms(terms: Sequence[Term], most: int | None) -> tuple[Term, ...]:
+    """Return the first terms of each output, in the order of the model."""
+    groups = groupby(terms, key=lambda term: term.output)
+    return tuple(term for _, group in groups for term in islice(group, most))
+
+
+def _meaning(model: Model) -> Iterator[str]:
+    """Yield the class whose probability is modelled, of two, and the reference levels of categories."""
+    if model.classes is not None and len(model.classes) == 2 and model.rule.link != "none":
+        yield f'the class modelled is {model.target} = "{model.classes[1]}"'
+    levels = [
+        f'{column.name} = "{column.reference}"'
+        for column in model.encoding.columns
+        if isinstance(column, CategoryEncoding)
+    ]
+    if levels:
+        more = len(levels) - REFERENCES_SHOWN
+        listed = ", ".join(levels[:REFERENCES_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
+        yield f"{'reference level' if len(levels) == 1 else 'reference levels'}: {listed}"
+
+
+def _cut(shown: int, total: int) -> Iterator[str]:
+    """Yield, if not all coefficients are shown, how many are, and what shows the others."""
+    if shown < total:
+        all_of_them = SHOWING_ALL + (" and --report show all" if total <= MOST_REPORTED else " show all")
+        yield f"the first {shown:,} of {total:,} coefficients, in the order of the model; {all_of_them}"
 
 
 def _score_grids(model: Model, places: Indices, spreads: Any) -> Iterator[Grid]:
@@ -232,10 +255,6 @@ def _rule(model: Model) -> str:
         negative, positive = model.classes
         return f"Weights (a score above 0 means {model.target} = {positive}, below 0 means {negative})"
     return f"Weights (the {model.target} with the highest score is predicted)"
-
-
-def _left_off(count: int) -> str:
-    return f"{counted(count, 'more coefficient')} left off: separatrix summary MODEL --all shows them"
 
 
 def measures_of(evaluation: Evaluation) -> Iterator[tuple[str, Estimate]]:

@@ -117,7 +117,7 @@ class Multipliers:
         """Start at the loss's slopes at some coefficients if the dual is better there; return the objective."""
         problem, y, free = self.problem, self.weighted.labels, slice(self.virtual)
         eta = problem.design.matvec(coef)
-        slopes = np.asarray(problem.loss.slope(eta, y))
+        values, slopes = map(np.asarray, problem.loss.expand(eta, y, 1))
         dual_coef = problem.dual_coef(slopes) * self.metric.stored
         shift = float(self.shares @ slopes) / self.tau
         if self._dual(slopes, dual_coef) > self._dual(self.q, self.coef):
@@ -125,7 +125,7 @@ class Multipliers:
         else:
             self.centre = float(coef[0])
         self.coef[free] = coef[free]
-        return float(problem.mean(problem.loss.value(eta, y))) + problem.penalty.value(coef, problem.penalty_weights)
+        return float(problem.mean(values)) + problem.penalty.value(coef, problem.penalty_weights)
 
     def refresh(self) -> None:
         """Recompute the coefficients from the multipliers, in one pass."""

@@ -235,7 +235,7 @@ class _Point(NamedTuple):
 
 
 def _objective(problem: Problem, coef: Floats, eta: Floats) -> float:
-    loss = float(problem.mean(problem.loss.value(eta, problem.y)))
+    loss = float(problem.mean(problem.loss.expand(eta, problem.y, 0)[0]))
     return loss + problem.penalty.value(coef, problem.penalty_weights)
 
 
@@ -303,9 +303,10 @@ class _NewtonIterate:
         """Return the gradient, in one pass, and the curvature of each row or of each of its classes."""
         problem, y = self.problem, self.problem.y
         penalty = problem.penalty.gradient(self.point.coef, problem.penalty_weights)
-        gradient = penalty - problem.dual_coef(np.asarray(problem.loss.slope(self.point.eta, y)))
-        if self.point.eta.ndim == 1:
-            curvatures = np.asarray(problem.loss.curvature(self.point.eta, y))
+        _, slopes, *rest = problem.loss.expand(self.point.eta, y, 2 if self.point.eta.ndim == 1 else 1)
+        gradient = penalty - problem.dual_coef(np.asarray(slopes))
+        if rest:
+            curvatures = np.asarray(rest[0])
         else:
             probability = softmax(self.point.eta)
             curvatures = probability * (1.0 - probability)

@@ -153,7 +153,7 @@ class PerceptronWalk:
             counters[online.POCKET_RUN] = max(longest, int(counters[online.POCKET_RUN]))
         self.walked += int(counters[online.DONE])
         self.design.count_visits(int(counters[online.READS]) - reads)
-        return Step(self.state.coef, {**self.state.facts(), "walked": self.walked})
+        return Step(self.state.coef, {**self.state.facts(), "walked": self.walked / self.n})
 
     def visit(self, order: Ints) -> None:
         """Continue a step until it ends, the log is full, or rows must be computed."""

@@ -106,17 +106,17 @@ def without_empty_rows(connection: Connection, raw: RawTable, nameless: Sequence
     rows, *filled_rows = connection.execute(f"SELECT count(*), {filled} FROM {raw.table}").fetchone()
     empty, first = 0, []
     if max(filled_rows) < rows:
-        columns = f"count(*), min(rowid + 1, {ROWS_SHOWN})"
+        columns = f"count(*), min(rowid, {ROWS_SHOWN})"
         empty, first = connection.execute(f"SELECT {columns} FROM {raw.table} WHERE {is_empty}").fetchone()
     dropped = [k for k, is_nameless in enumerate(nameless) if is_nameless and not filled_rows[k]]
     if (not empty and not dropped) or rows == empty:
         return raw
     columns_kept = [k for k in range(len(raw.names)) if k not in dropped]
     notes = []
-    if empty:  # counted from 1 below the header; blank lines do not count
+    if empty:  # blank lines do not count
         numbers = ", ".join(f"{number:,}" for number in first)
         more = f" and {empty - len(first):,} more" if empty > len(first) else ""
-        rows_shown = f"{'row' if empty == 1 else 'rows'} {numbers}{more} below the header"
+        rows_shown = f"{'row' if empty == 1 else 'rows'} {numbers}{more} (counted from 0)"
         notes.append(f"{counted(empty, 'empty row')} left out: {rows_shown}")
     if dropped:
         notes.append(f"{counted(len(dropped), 'column')} without name and value left out")

@@ -241,10 +241,10 @@ def target_column(table: Table, name: str) -> NDArray[Any]:
     """
     column = table.column(name)
     if column.missing:
-        first = int(np.flatnonzero(column.is_missing)[0]) + 1
+        first = int(np.flatnonzero(column.is_missing)[0])
         raise DataError(
-            f"the target {name!r} is missing in {column.missing} of {table.n_rows} rows, first in row {first};"
-            " leave those rows out, or fill it in"
+            f"the target {name!r} is missing in {column.missing} of {table.n_rows} rows, first in row {first}"
+            " (counted from 0); leave those rows out, or fill it in"
         )
     if column.levels == TRUTH_VALUES:
         return column.values.astype(np.bool_)

@@ -54,7 +54,8 @@ def test_the_trace_shows_when_it_was_known() -> None:
     assert steps["infeasible"].tolist() == steps["judged"].tolist() == [0.0] * (len(model.trace_) - 1) + [1.0]
     assert steps["updates"][-1] == model.n_updates_
     assert steps["visits"][-2] < 2_000 <= steps["visits"][-1]
-    assert steps["passes"][-1] > steps["visits"][-1] / 5  # the judgement's own passes are counted
+    assert steps["passes"][-1] == model.result_.passes == steps["visits"][-1] / 5
+    assert model.result_.facts["reads"] > model.result_.passes  # of which the judgement's own are none
 
 
 def test_the_pocket_keeps_the_best_weights_seen() -> None:

@@ -11,7 +11,7 @@ from separatrix.errors import OptionError, printable
 from separatrix.model.train import TrainOptions, train_table
 from separatrix.rendering.html import LOOK
 from separatrix.rendering.sheet import format_number
-from separatrix.reports.findings import findings_of
+from separatrix.reports.findings import findings_of, fit_findings
 from separatrix.reports.report import make_report, quality_of, render_report, write_report
 from separatrix.reports.text import measures_of
 from separatrix.tables.demos import demo_table
@@ -278,6 +278,19 @@ def test_a_fit_that_only_some_classes_reach_says_partly():
     assert record.findings[0].evidence[0].startswith("'setosa' against the rest: yes: a separating halfspace")
 
 
+def test_what_does_not_exist_is_never_called_found():
+    table = demo_table("iris")
+    options = TrainOptions(model="perceptron", given={"max_passes": 50, "on_overlap": "stop"})
+    exists, _, optimal = fit_findings(train_table(table, options).fitted.result)
+    assert [line.partition(": ")[2][:4] for line in exists.evidence] == ["yes:", "no: ", "no: "]
+    assert (exists.word, optimal.word) == ("partly", "no")
+    for name in ("five-points", "five-points-overlap"):
+        for model in ("logistic", "perceptron", "lms", "svm", "generative"):
+            fitted = train_table(demo_table(name), TrainOptions(model=model)).fitted
+            words = [finding.word for finding in fit_findings(fitted.result)]
+            assert words[0] != "no" or words[1:] == ["no", "no"], (name, model)
+
+
 def test_a_text_has_no_boundary_and_says_why(reports):
     record, source = reports("text")
     assert record.boundary is None
@@ -354,7 +367,7 @@ def test_many_coefficients_are_capped_and_the_page_says_so():
     table = Table((*columns, Column("y", "number", X[:, 0] + rng.normal(size=60))), "wide.csv", "y")
     page = Page(render_report(make_report(train_table(table), table, COMMAND)))
     assert "The 24 largest of 2,500 coefficients" in page.text["coefficients"]
-    assert "the 2000 largest" in page.text["coefficients"].lower()
+    assert "The first 2,000 of 2,500 coefficients, in the order of the model" in page.text["coefficients"]
     assert len(page.named("details")) >= 2
 
 

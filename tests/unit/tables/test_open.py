@@ -172,7 +172,7 @@ def test_a_table_has_columns_of_one_length_and_names_of_their_own() -> None:
 @pytest.mark.parametrize("values", [[1.0, np.nan, np.nan], ["a", None, None]])
 def test_a_missing_target_is_refused(values: list[object]) -> None:
     with pytest.raises(
-        DataError, match="the target 'y' is missing in 2 of 3 rows, first in row 2; leave those rows out"
+        DataError, match=r"the target 'y' is missing in 2 of 3 rows, first in row 1 \(counted from 0\); leave those"
     ):
         target_column(table_of(y=values), "y")
 

@@ -158,7 +158,7 @@ def test_blank_lines_empty_rows_and_empty_columns_are_left_out(tmp_path: Path) -
     assert table.names == ("a", "b")
     assert shown(table.column("b")) == [2.0, None]
     assert table.notes[1:] == (
-        "2 empty rows left out: rows 2, 4 below the header",
+        "2 empty rows left out: rows 1, 3 (counted from 0)",
         "2 columns without name and value left out",
     )
 

@@ -148,8 +148,8 @@ def _finite(column: Column) -> Floats:
     infinite = np.flatnonzero(np.isinf(column.values))
     if len(infinite):
         raise DataError(
-            f"column {column.name!r}: {counted(len(infinite), 'value')} infinite, first in row {infinite[0] + 1};"
-            " fill in numbers, leave those rows out, or drop the column"
+            f"column {column.name!r}: {counted(len(infinite), 'value')} infinite, first in row {infinite[0]}"
+            " (counted from 0); fill in numbers, leave those rows out, or drop the column"
         )
     return np.asarray(column.values[~column.is_missing]) if column.missing else column.values
 

@@ -2,9 +2,10 @@
 
 With two columns the plane is the whole space; with more it is a slice through the mean of the rows, or through a given
 point, and the title says so: rows are projected onto it and may appear on the wrong side of the boundary. The model is
-evaluated on a grid, so that any classifier can be drawn. Classes differ by colour and marker, wrongly predicted rows
-are hollow. Where the model has probabilities, regions are shaded by them and, for two classes, contours are labelled.
-Cost: a pass over the rows for the mean, and predictions for GRID² rows, in batches.
+evaluated on a grid, so that any classifier can be drawn. Classes differ by colour and marker: of two, the second, which
+is +1, is a blue disc and the first an orange square. Wrongly predicted rows are hollow. Where the model has
+probabilities, regions are shaded by them and, for two classes, contours are labelled. Cost: a pass over the rows for
+the mean, and predictions for GRID² rows, in batches.
 """
 
 from __future__ import annotations
@@ -22,7 +23,19 @@ from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.inference.evaluation import label_codes
 from separatrix.numerics import logit
-from separatrix.reports.display import CARD, COLOURS, INK, MARKERS, SOFT, Display, one_panel, set_title, short, styled
+from separatrix.reports.display import (
+    CARD,
+    COLOURS,
+    INK,
+    MARKERS,
+    SOFT,
+    Display,
+    class_places,
+    one_panel,
+    set_title,
+    short,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +84,7 @@ def boundary(
     right = np.asarray(model.predict(X) == np.asarray(y))
     with styled():
         axes = one_panel(ax, 7.0, 5.5)
-        _shade(axes, plane)
+        _shade(axes, plane, len(labels))
         lines = _lines(axes, plane)
         margins: list[Floats] = []
         if _has_margin(model) and plane.scores.shape[2] == 1:
@@ -215,7 +228,7 @@ def _has_margin(model: Any) -> bool:
     return hasattr(model, "support_vectors_") or getattr(model, "loss", None) in HINGES
 
 
-def _shade(axes: Axes, plane: Slice) -> None:
+def _shade(axes: Axes, plane: Slice, classes: int) -> None:
     """Colour each region by its class and the model's certainty."""
     from matplotlib.colors import to_rgb  # noqa: PLC0415  # half a second that only a plot should cost
 
@@ -223,7 +236,8 @@ def _shade(axes: Axes, plane: Slice) -> None:
     if plane.probabilities is not None:
         chance = 1.0 / plane.probabilities.shape[2]
         certainty = (plane.probabilities.max(axis=2) - chance) / (1.0 - chance)
-    colours = np.array([to_rgb(colour) for colour in COLOURS])[plane.classes % len(COLOURS)]
+    places = np.array(class_places(classes))[plane.classes] % len(COLOURS)
+    colours = np.array([to_rgb(colour) for colour in COLOURS])[places]
     image = np.concatenate([colours, DEPTH * certainty[:, :, np.newaxis]], axis=2)
     extent = (plane.x[0], plane.x[-1], plane.y[0], plane.y[-1])
     axes.imshow(image, origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0)
@@ -263,8 +277,9 @@ def _points(axes: Axes, points: Floats, codes: Indices, labels: Sequence[Any], r
     """Draw the rows, hollow if predicted wrong, at most `DRAWN` of them; return how many."""
     shown = np.arange(0, len(points), -(-len(points) // DRAWN))
     size = next(size for rows, size in MARKER_SIZES if len(shown) <= rows)
+    places = class_places(len(labels))
     for code in np.unique(codes):
-        fill, marker = COLOURS[code % len(COLOURS)], MARKERS[code % len(MARKERS)]
+        fill, marker = COLOURS[places[code] % len(COLOURS)], MARKERS[places[code] % len(MARKERS)]
         label = f"{short(labels[code])} ({(codes == code).sum():,})"
         own = shown[codes[shown] == code]
         style: dict[str, Any] = {"s": size, "marker": marker, "zorder": 2}

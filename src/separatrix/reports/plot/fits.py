@@ -1,9 +1,9 @@
 """Plots of fits: convergence, coefficients with intervals, regularisation path, cross-validated losses.
 
-The convergence plot has one panel per fact in the trace, and one line per class of a one-vs-rest fit. A gap has a log
-axis, an objective if it falls by more than a factor of ten, passes if there are hundreds. Coefficients are read off an
-inference table, so that estimates and intervals absent there are not drawn; the reasons are printed below. An interval
-without an end runs to the edge.
+The convergence plot has one panel per fact in the trace, and one line per class of a one-vs-rest fit. Mistakes are
+those of a pass, on average over the passes of a step. A gap has a log axis, an objective if it falls by more than a
+factor of ten, passes if there are hundreds. Coefficients are read off an inference table, so that estimates and
+intervals absent there are not drawn; the reasons are printed below. An interval without an end runs to the edge.
 """
 
 from __future__ import annotations
@@ -105,8 +105,9 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
                     "marker": "." if len(columns[fact]) <= MARKED else "",
                     "label": name if several or paired else None,
                 }
-                shown = np.isfinite(columns[fact]) & ((columns[fact] > 0.0) | (not panel.log))  # others are gaps
-                ax.plot(columns["passes"], np.where(shown, columns[fact], np.nan), **style)
+                values = mistakes_per_pass(columns) if fact == "mistakes" else columns[fact]
+                shown = np.isfinite(values) & ((values > 0.0) | (not panel.log))  # others are gaps
+                ax.plot(columns["passes"], np.where(shown, values, np.nan), **style)
     drawn = np.concatenate([columns[panel.facts[0]] for columns in steps.values() if panel.facts[0] in columns])
     ax.set_yscale("log" if panel.log or _falls_far(drawn) else "linear")
     if ax.get_yscale() == "linear":
@@ -118,6 +119,11 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
         ax.locator_params(axis="x", integer=True)
     if several or paired:
         ax.legend()
+
+
+def mistakes_per_pass(steps: Mapping[str, Floats]) -> Floats:
+    """Return the mistakes of each step per pass: late steps of a long run make several passes, the last may be cut."""
+    return np.asarray(steps["mistakes"] / np.maximum(np.diff(steps["passes"], prepend=0.0), 1.0))
 
 
 def _falls_far(values: Floats) -> bool:
@@ -142,7 +148,7 @@ def coefficients(
     level : confidence level of the intervals, if a model is given
     ratios : whether to draw the exponentials, which are odds ratios, on a log axis
     intercept : whether to draw the intercept as well
-    most : largest number of names; those with the largest t or z, else the largest coefficients, are drawn
+    most : largest number of names; the first ones are drawn, in the order of the model
 
     Examples
     --------
@@ -156,7 +162,8 @@ def coefficients(
     first = table.terms[0].name
     hidden = first if not intercept and first.strip("()").casefold() == INTERCEPT else None
     terms = [term for term in table.terms if term.name != hidden]
-    drawn = _largest(terms, require_count("most", most))
+    first_names = _distinct(term.name for term in terms)[: require_count("most", most)]
+    drawn = [term for term in terms if term.name in first_names]
     if ratios and not any(term.ratio is not None for term in drawn):
         raise OptionError("ratios=True needs the table of a logistic model; these coefficients are no log-odds")
     names, outputs = _distinct(term.name for term in drawn), _distinct(term.output for term in drawn)
@@ -181,7 +188,9 @@ def coefficients(
         unit = "ratio of odds" if ratios else "coefficient" if table.model == "linear" else "coefficient, in log-odds"
         axes.set_xlabel("\n".join([f"{unit}, for one unit more of the column{intervals}", *lines]), fontsize="small")
         total = len({term.name for term in terms})
-        look.set_title(axes, f"{len(names)} of {total:,} coefficients" if len(names) < total else "Coefficients")
+        look.set_title(
+            axes, f"The first {len(names)} of {total:,} coefficients" if len(names) < total else "Coefficients"
+        )
         if len(outputs) > 1 and np.isfinite(numbers[:, 0]).any():
             axes.legend()
         return Display((axes,), {"terms": tuple(drawn), "table": table})
@@ -205,17 +214,6 @@ def _table_of(model: Any, level: float) -> InferenceTable:
     outputs = [None] if len(rows) == 1 else np.asarray(model.classes_).tolist()
     named = getattr(model, "feature_names_in_", [f"x{place + 1}" for place in range(rows.shape[1])])
     return estimates_only_table("linear", list(map(str, named)), list(zip(outputs, rows, strict=True)), 0.0, reason)
-
-
-def _largest(terms: Sequence[Term], most: int) -> list[Term]:
-    """Return the terms of the `most` names with the largest statistic or estimate in any class, in their order."""
-    sizes: dict[str, float] = {}
-    tested = any(term.statistic is not None for term in terms)
-    for term in terms:
-        size = abs((term.statistic if tested else term.estimate) or 0.0)
-        sizes[term.name] = max(sizes.get(term.name, 0.0), size)
-    chosen = sorted(sizes, key=lambda name: -sizes[name])[:most]
-    return [term for term in terms if term.name in chosen]
 
 
 def _draw_class(axes: Axes, heights: Floats, numbers: Floats, label: str, marker: str, colour: str) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+from matplotlib.colors import to_hex
 from sklearn.neighbors import KNeighborsClassifier
 
 import separatrix as sx
@@ -61,7 +62,11 @@ def test_rows_differ_by_colour_and_by_marker():
     np.testing.assert_array_equal(scatter(display, "no"), X[y == "no"])
     np.testing.assert_array_equal(scatter(display, "yes"), X[y == "yes"])
     points = [part for part in display.ax.collections if "(" in str(part.get_label())]
-    assert len({tuple(part.get_facecolor()[0]) for part in points}) == 2
+    colours = {str(part.get_label()).split(" (")[0]: to_hex(part.get_facecolor()[0]).upper() for part in points}
+    assert colours == {"no": "#DF5819", "yes": "#266DC3"}  # blue is +1, the second class
+    corner = display.ax.images[0].get_array()[0, 0, :3]
+    predicted = display.data["classes"][0, 0]
+    assert to_hex(corner).upper() == colours[["no", "yes"][predicted]]
     assert len({part.get_paths()[0].vertices.shape for part in points}) == 2
     assert labels(display) == ["boundary", f"no ({(y == 'no').sum()})", f"yes ({(y == 'yes').sum()})"]
 
