@@ -35,7 +35,7 @@ AnyCertificate = TypeVar("AnyCertificate", bound=Certificate)
 
 
 @dataclass(frozen=True, eq=False)
-class Reduction:
+class ReducedColumns:
     """The independent columns of a design, and why the others were left out.
 
     If the choice among collinear columns is `arbitrary`, none of a relation has a cell in the table.
@@ -79,9 +79,10 @@ class Reduction:
 
     def certificate(self, certificate: AnyCertificate) -> AnyCertificate:
         """Return a certificate of the retained columns as one of rows from which the others are dropped."""
-        columns = data_of(self.design).columns
+        columns, before = data_of(self.design).columns, certificate.data.dropped or ()
+        dropped = (*self.dropped, *(int(self.retained[place]) for place in before))
         whole = replace(certificate.data, width=self.design.shape[1] - int(self.design.virtual), columns=columns)
-        return certificate.about(replace(whole, dropped=self.dropped))
+        return certificate.about(replace(whole, dropped=tuple(sorted(dropped))))
 
     def _result(self, result: FitResult) -> FitResult:
         trace, virtual = result.trace, int(self.design.virtual)
@@ -138,14 +139,14 @@ class Reduction:
         return replace(data_of(self.design), dropped=self.dropped).without
 
 
-def find_reduction(design: Design, weights: Floats | None) -> Reduction | None:
+def reduced_columns(design: Design, weights: Floats | None) -> ReducedColumns | None:
     """Return the independent columns of a design on the rows of positive weight; None if that is all of them."""
     if design.shape[1] > MAX_WIDTH:
         return None
     aliases = dependent_columns(design, weights, in_order=True)
     if not len(aliases.aliased):
         return None
-    return Reduction(design, aliases, exact_relations(design, weights, aliases))
+    return ReducedColumns(design, aliases, exact_relations(design, weights, aliases))
 
 
 def _wide(coef: Floats, places: Indices, width: int) -> Floats:

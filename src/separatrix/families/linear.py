@@ -13,7 +13,7 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.errors import counted
-from separatrix.families.aliased import find_reduction
+from separatrix.families.aliased import reduced_columns
 from separatrix.families.base import Fitted, TrainingRows, convex_options, refused_inference
 from separatrix.families.options import LinearOptions
 from separatrix.families.penalised import penalise, scale_rows
@@ -36,11 +36,11 @@ def fit(rows: TrainingRows, options: LinearOptions, watch: Watch | None = None, 
         needed = f"{counted(n, 'row')} do not identify {counted(p, 'column')}"
     if needed or not options.may_be_unpenalised:
         return _fit_penalised(rows, options, watch, start, needed)
-    reduction = find_reduction(problem.design, problem.weights) if options.aliased == "drop" else None
-    if reduction is None:
+    columns = reduced_columns(problem.design, problem.weights) if options.aliased == "drop" else None
+    if columns is None:
         return _fit_unpenalised(problem, options, watch, start)
-    (reduced,) = problems(reduction.rows(rows), options)
-    return reduction.fitted(_fit_unpenalised(reduced, options, watch, reduction.start(start)))
+    (smaller,) = problems(columns.rows(rows), options)
+    return columns.fitted(_fit_unpenalised(smaller, options, watch, columns.start(start)))
 
 
 def problems(rows: TrainingRows, options: LinearOptions) -> list[Problem]:

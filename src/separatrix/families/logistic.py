@@ -23,7 +23,7 @@ from separatrix.certificates.optimality import LikelihoodCertificate, Optimality
 from separatrix.certificates.rays import Relation
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import OptionError, SeparationError, counted
-from separatrix.families.aliased import Reduction, find_reduction
+from separatrix.families.aliased import ReducedColumns, reduced_columns
 from separatrix.families.base import (
     Fitted,
     Link,
@@ -84,11 +84,11 @@ def fit(
     convex, needed = convex_options(options), _too_few(rows) if _may_need_penalty(options) else ""
     if options.may_be_unpenalised and not needed:
         weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
-        reduction = find_reduction(weighted.design, weighted.weights) if options.aliased == "drop" else None
-        if reduction is None:
+        columns = reduced_columns(weighted.design, weighted.weights) if options.aliased == "drop" else None
+        if columns is None:
             outcome = _maximise(rows, weighted, options, start, watch)
         else:
-            outcome = _maximise_reduced(reduction, rows, options, start, watch)
+            outcome = _maximise_reduced(columns, rows, options, start, watch)
         if not isinstance(outcome, str):
             return outcome
         needed = outcome
@@ -137,9 +137,9 @@ def _maximise(
     undecided = unproved is not None and unproved.verdict == "undecided"
     reduced = options.bias_reduction or (unproved is not None and options.on_separation == "firth")
     if undecided or reduced:
-        reduction = find_reduction(weighted.design, weighted.weights)
-        if reduction is not None:
-            return _maximise_reduced(replace(reduction, arbitrary=True), rows, options, start, watch)
+        columns = reduced_columns(weighted.design, weighted.weights)
+        if columns is not None:
+            return _maximise_reduced(replace(columns, arbitrary=True), rows, options, start, watch)
     if unproved is None or not _may_need_penalty(options):
         existence = _existence_about([each.existence for each in fits], rows, options)
         return _unpenalised(weighted, tasks, fits, existence, options)
@@ -149,16 +149,16 @@ def _maximise(
 
 
 def _maximise_reduced(
-    reduction: Reduction, rows: TrainingRows, options: LogisticOptions, start: Floats | None, watch: Watch | None
+    columns: ReducedColumns, rows: TrainingRows, options: LogisticOptions, start: Floats | None, watch: Watch | None
 ) -> LogisticFitted | str:
     """Return the same for the retained columns, with all columns in the fit."""
-    reduced = reduction.rows(rows)
+    reduced = columns.rows(rows)
     weighted = weigh(reduced, intercept=options.fit_intercept, class_weight=options.class_weight)
-    outcome = _maximise(reduced, weighted, options, reduction.start(start), watch)
+    outcome = _maximise(reduced, weighted, options, columns.start(start), watch)
     if isinstance(outcome, str):
         return outcome
-    fitted = reduction.fitted(outcome)
-    existence = [reduction.certificate(each) for each in outcome.existence or ()]
+    fitted = columns.fitted(outcome)
+    existence = [columns.certificate(each) for each in outcome.existence or ()]
     return replace(fitted, existence=existence)
 
 
