@@ -396,8 +396,8 @@ def _attempts(problem: Problem, coef: Floats, columns: Indices | None, condition
     point = point._replace(jumps=coef.ndim == 1 and (conditions.bounded or problem.penalty.absolute > 0.0))
     for threshold in thresholds:
         own = point._replace(threshold=threshold)
-        if len(used) == len(all_columns):
-            yield _Attempt(centred, own, conditions, slack, centre)
+        chosen = None if len(used) == len(all_columns) else np.eye(len(all_columns))[:, used]
+        yield _Attempt(centred, own._replace(coordinates=chosen), conditions, slack, centre)
         to_rows = orthogonal_coordinates(centred, used, penalties(centred, conditions)[1])
         if to_rows is None:
             continue
@@ -535,7 +535,7 @@ class _Attempt:
     def _coordinate_errors(self, sums: _Sums) -> Floats:
         """Return a bound on the error of each coordinate of a row."""
         coordinates, terms = self.point.coordinates, self.problem.design.shape[1] + 4.0
-        if coordinates is None:
+        if coordinates is None or _selects(coordinates):
             return UNIT * sums.largest if len(self.centre) else np.zeros(len(sums.largest))
         sizes = sums.largest_entries @ np.abs(coordinates)
         if self.point.careful:
@@ -648,6 +648,11 @@ def penalties(problem: Problem, conditions: Conditions) -> tuple[Floats, Floats]
     """Return the factors of |wⱼ| and of wⱼ²/2."""
     weights = problem.penalty_weights if conditions.factors is None else problem.penalty_weights * conditions.factors
     return problem.penalty.absolute * weights, problem.penalty.quadratic * weights
+
+
+def _selects(coordinates: Floats) -> bool:
+    """Tell whether coordinates are some of the columns, which are not rounded."""
+    return int((coordinates == 1.0).sum()) == np.count_nonzero(coordinates) == coordinates.shape[1]
 
 
 def _inverse_root(matrix: Floats) -> tuple[Floats, float] | None:

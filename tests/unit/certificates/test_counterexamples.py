@@ -86,6 +86,18 @@ def test_a_constant_added_to_all_classes_costs_a_ridge() -> None:
         assert bound.gap >= 3.7499999
 
 
+def test_a_row_far_out_beside_equal_columns() -> None:
+    """A row of 3e8 has no curvature; coordinates of other rows would be rounded relative to it."""
+    rng = np.random.default_rng(5)
+    x, z = rng.normal(size=(2, 40))
+    y = (x + z + rng.logistic(size=40) > 0).astype(int)
+    x[0], y[0] = 3e8, 1
+    model = sx.LogisticRegression().fit(np.column_stack([x, x, z]), y)
+    assert model.certificate_.optimality.aliased == (2,)
+    assert model.certificate_.verdict == "optimal"
+    assert model.certificate_.relative_gap < 1e-8
+
+
 def test_a_radius_does_not_underflow() -> None:
     """The minimiser is 1e-330, which no float is near: a radius of 0 would be false."""
     x = np.arange(1.0, 6.0)
