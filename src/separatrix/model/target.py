@@ -86,10 +86,11 @@ class ColumnOptions:
             raise OptionError(f"--drop {name!r} would drop the target; drop another column, or choose another --target")
         return name
 
-    def encoding(self, source: TableSource, target: str) -> Encoding:
-        """Return how the columns of a table are encoded."""
+    def encoding(self, source: TableSource, target: str, *, may_be_empty: bool = False) -> Encoding:
+        """Return how the columns of a table are encoded; `may_be_empty` is for a model of an intercept alone."""
         drop, missing, text, reference = self._unused, self.missing, self.text, self.reference
-        return plan_encoding(source, target, drop=drop, missing=missing, text=text, reference=reference)
+        options: Any = {"drop": drop, "missing": missing, "text": text, "reference": reference}
+        return plan_encoding(source, target, **options, may_be_empty=may_be_empty)
 
 
 @dataclass(frozen=True, eq=False)

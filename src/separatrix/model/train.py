@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from separatrix.design.build import is_dask
-from separatrix.design.encode.encoding import Encoded
+from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.design.memory import parse_memory
 from separatrix.errors import OptionError, counted, require_choice, require_number
 from separatrix.families.base import Fitted, checked_weights, fit_family, order_classes, seeded
@@ -274,9 +274,14 @@ class TableFit:
     options: TrainOptions
     storage: Storage
 
+    def encoding(self) -> Encoding:
+        """Return how the columns are encoded; some must be left, unless the learner fits an intercept alone."""
+        alone = self.learner.fits_intercept_alone and self.learner.fit_intercept
+        return self.options.encoding(self.source, self.target.name, may_be_empty=alone)
+
     def learn(self, watch: Watch | None = None) -> tuple[Model, Fitted, Predictions]:
         """Encode the rows, fit them, and predict them."""
-        encoding = self.options.encoding(self.source, self.target.name)
+        encoding = self.encoding()
         with self.storage.hold(encoding, self.source) as encoded:
             rows = training_rows(encoding, encoded, self.target)
             fitted = fit_family(rows, self.learner, watch)
@@ -287,7 +292,7 @@ class TableFit:
 
     def predictor(self, watch: Watch | None = None) -> Model | None:
         """Encode the rows and fit them; return a model without provenance, None if the fit was interrupted."""
-        encoding = self.options.encoding(self.source, self.target.name)
+        encoding = self.encoding()
         with self.storage.hold(encoding, self.source) as encoded:
             fitted = fit_family(training_rows(encoding, encoded, self.target), self.learner, watch)
         interrupted = fitted.result.status is Status.INTERRUPTED
