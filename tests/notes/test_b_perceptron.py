@@ -52,6 +52,16 @@ def test_m7_the_demo_has_the_same_students():
     assert np.where(y == "A", 1, -1).tolist() == GRADE_A.tolist()
 
 
+@pytest.mark.parametrize(("start", "expected"), [([0.25] * 5, [-0.75, 1.25, -0.75, -0.75, -0.75])])
+def test_m7_the_demo_gives_the_weights_of_the_note(start, expected):
+    X, y = sx.load_demo("students")
+    note = sx.Perceptron(start=start, tie="correct", positive="A")  # grade A is +1; by default it is the last label, F
+    assert weights_of(note.fit(X, y)) == expected
+    trained = sx.train("demo:students", model=note)
+    assert [*trained.intercept, *trained.coef[0]] == expected
+    assert note.fit(X, y).classes_.tolist() == list(trained.classes) == ["F", "A"]
+
+
 def test_m8_updates_of_the_note():
     with pytest.warns(ConvergenceWarning, match="stopped at max_updates=100"):
         model = sx.Perceptron(start=[1, 1, 1], tie="mistake", max_updates=100).fit(OVERLAP, OVERLAP_Y)

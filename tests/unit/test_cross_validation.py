@@ -98,7 +98,7 @@ def test_a_grid_whose_best_is_at_its_end_is_widened_and_the_rest_is_told() -> No
     (told,) = (each for each in dense.fitted_.sentences if "cross-validation" in each)
     assert told.endswith("is the smallest tried, and the held-out loss still falls there")
 
-    noise = sx.LinearRegression(strength="cv", l1_ratio=1.0).fit(X, rng.normal(size=30))
+    noise = sx.LinearRegression(strength="cv", l1_ratio=1.0).fit(X, np.random.default_rng(5).normal(size=30))
     assert noise.cv_.best == 0
     assert noise.fitted_.sentences[1].endswith("the best makes every coefficient 0: no column lowers the held-out loss")
 

@@ -125,7 +125,7 @@ class Block:
 
     def largest_entry(self) -> float:
         """Return the largest |entry| of the stored columns."""
-        return float(np.abs(self.values).max())
+        return float(np.abs(self.values).max(initial=0.0))
 
     def other_entries(self) -> Indices:
         """Return the number of entries of each stored column other than 0 and 1."""

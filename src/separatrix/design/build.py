@@ -304,7 +304,7 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
     n, p = values.shape
     if n == 0:
         raise DataError("the data have no rows; at least two are needed")
-    if p == 0:
+    if p == 0 and not intercept:
         raise DataError(f"the data have {n} rows but no feature columns; give at least one")
     all_names = with_intercept(column_names(p, names), intercept)
     if source is not None:

@@ -85,7 +85,8 @@ def _validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Return X, or X and y, by scikit-learn's validation; no integer of X may become another number."""
     require_entries(X)
     try:
-        result = validate_data(estimator, X, *y, **ACCEPTED, **options)
+        least = getattr(estimator, "least_columns", 1)
+        result = validate_data(estimator, X, *y, **ACCEPTED, ensure_min_features=least, **options)
     except OverflowError:
         as_floats(X, None)  # names the integer beyond every float
         raise

@@ -2,10 +2,11 @@
 
 The right side is parsed by formulaic: numeric columns as they are, text and C(…) as dummies, interactions, splines and
 so on; the state learned from the rows (levels, means) is stored and reused for predictions. The constant is the model's
-intercept, and "0 +" omits it. A bare name on the left is used as it is, so that it may hold labels. A missing column, a
-missing target and an unseen level are refused. Rows with a missing cell are left out of the fit where coefficients may
-be tested. In rows to be predicted missing cells are filled, with the mean of a number and the most frequent value of
-any other column. Cost: the design as a dense table of floats.
+intercept, and "0 +" omits it; "y ~ 1" has nothing else, and "y ~ ." has all other columns. A name that is no Python
+name is written in backticks, as `my column`; dates are days since 1970. A bare name on the left is used as it is, so
+that it may hold labels. A missing column, a missing target and an unseen level are refused. Rows with a missing cell
+are left out of the fit where coefficients may be tested. In rows to be predicted missing cells are filled, with the
+mean of a number and the most frequent value of any other column. Cost: the design as a dense table of floats.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from separatrix.inference.hypotheses import WaldTest
 from separatrix.inference.table import InferenceTable
 
 LEVELS_SHOWN = 8
+FOR_A_DOT = "__formulaic_variables_available__"  # formulaic's name of the columns that a dot stands for
+QUOTED = re.compile(r"`([^`]+)`")
 
 
 class FormulaModel:
@@ -87,13 +90,14 @@ class FormulaModel:
 
     def _checked(self, data: Any) -> Any:
         frame = _frame(data)
-        _require_columns(frame, self._spec.required_variables, complete=self.missing_ == "error")
+        _require_columns(frame, _variables(self._spec.formula, frame), complete=self.missing_ == "error")
         return frame
 
     def target_values(self, data: Any) -> NDArray[Any]:
         """Return the left side of the formula for some rows, (n,)."""
-        left, frame = _sides(self.formula)[0], _frame(data)
-        _require_columns(frame, left.required_variables)
+        frame = _frame(data)
+        left = _sides(self.formula, frame)[0]
+        _require_columns(frame, _variables(left, frame))
         return _target(left, frame)
 
     def predict(self, data: Any, **options: Any) -> Any:
@@ -141,7 +145,8 @@ def from_formula(
 
     Parameters
     ----------
-    formula : "target ~ columns", such as "y ~ x1 + C(x2)", "y ~ x1 * x2", "np.log(y) ~ x1 + {x1**2}", "y ~ 0 + x1"
+    formula : "target ~ columns", such as "y ~ x1 + C(x2)", "y ~ x1 * x2", "np.log(y) ~ x1 + {x1**2}", "y ~ 0 + x1",
+        "y ~ . - x1", "y ~ `body mass` + np.log(`a.b`)", "y ~ 1"
     data : a pandas or polars frame, or a mapping of names to columns
     model : an estimator, which is cloned; LinearRegression() if None
     sample_weight : (n,) weights of the rows
@@ -161,21 +166,18 @@ def from_formula(
 
     Reference: Wilkinson and Rogers, Symbolic description of factorial models for analysis of variance (1973).
     """
-    left, right = _sides(formula)
     frame = _frame(data)
-    _require_columns(frame, left.required_variables)
-    _require_columns(frame, right.required_variables, complete=missing == "error")
+    left, right = _sides(formula, frame)
+    needed = _variables(right, frame)
+    _require_columns(frame, _variables(left, frame))
+    _require_columns(frame, needed, complete=missing == "error")
     given = LinearRegression() if model is None else model
-    rows = _rows(
-        frame, sorted(map(str, right.required_variables)), missing, bool(getattr(given, "may_be_tested", False))
-    )
+    rows = _rows(frame, sorted(needed), missing, bool(getattr(given, "may_be_tested", False)))
     frame = _filled(frame[rows.used].reset_index(drop=True), rows.fills)
     matrix = _materialise(right, frame)
     spec = matrix.model_spec
     target = _target(left, frame)
     names = {str(term) for term in spec.term_indices}
-    if not names - {"1"}:
-        raise OptionError(f"formula={formula!r} has no column beside the constant; name at least one after the ~")
     fitted = clone(given)
     if "fit_intercept" in fitted.get_params():
         fitted.set_params(fit_intercept="1" in names)
@@ -183,6 +185,11 @@ def from_formula(
         raise OptionError(f"{fitted!r} always has a constant; leave '0 +' out of the formula")
     if is_regressor(fitted) and target.dtype.kind not in "biuf":
         raise DataError(f"the target {left} has {target[0]!r} in row 0, no number; give numbers or a classifier")
+    if not names - {"1"}:
+        if not names or not getattr(fitted, "fits_intercept_alone", False):
+            remedy = "name at least one after the ~, or fit LinearRegression or LogisticRegression to 'y ~ 1'"
+            raise OptionError(f"formula={formula!r} has no column for {type(fitted).__name__}; {remedy}")
+        fitted.least_columns = 0
     weights = {} if sample_weight is None else {"sample_weight": _used(sample_weight, rows.used)}
     columns = _without_constant(matrix, spec)
     fitted.fit(columns, target, **weights)
@@ -252,11 +259,11 @@ def _formulaic() -> Any:
     return formulaic
 
 
-def _sides(formula: str) -> tuple[Any, Any]:
-    """Return the left and the right side of a formula."""
+def _sides(formula: str, frame: Any) -> tuple[Any, Any]:
+    """Return the left and the right side of a formula; a dot stands for the columns of a frame not on the left."""
     formulaic = _formulaic()
     try:
-        parsed = formulaic.Formula(formula)
+        parsed = formulaic.Formula(formula, _context={FOR_A_DOT: list(map(str, frame.columns))})
     except (formulaic.errors.FormulaicError, SyntaxError) as refusal:
         raise OptionError(f"formula={formula!r} cannot be read: {_plain(refusal)}; write it as 'y ~ x1 + x2'") from None
     left = getattr(parsed, "lhs", None)
@@ -272,15 +279,38 @@ def _frame(data: Any) -> Any:
     import pandas as pd  # noqa: PLC0415  # formulaic brings it
 
     if isinstance(data, pd.DataFrame):
-        return data.reset_index(drop=True)
+        return _with_days(data.reset_index(drop=True))
     if hasattr(data, "get_columns"):
-        return pd.DataFrame({column.name: _cells(column) for column in data.get_columns()})
+        return _with_days(pd.DataFrame({column.name: _cells(column) for column in data.get_columns()}))
     if not isinstance(data, Mapping):
         raise DataError(f"data is a {type(data).__name__}; give a pandas or polars frame, or a mapping of columns")
     lengths = {name: len(column) for name, column in data.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(f"the columns of data differ in length: {lengths}; give as many values in each")
-    return pd.DataFrame(dict(data))
+    return _with_days(pd.DataFrame(dict(data)))
+
+
+def _with_days(frame: Any) -> Any:
+    """Return a frame with dates as days since 1970, as the dates of tables."""
+    import pandas as pd  # noqa: PLC0415  # formulaic brings it
+
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) in {"date", "datetime"}:
+            column = pd.to_datetime(column)
+        if pd.api.types.is_datetime64_any_dtype(column):
+            since = column - pd.Timestamp(0, tz=column.dt.tz)
+            frame = frame.assign(**{str(name): since / pd.Timedelta(days=1)})
+    return frame
+
+
+def _variables(side: Any, frame: Any) -> set[str]:
+    """Return the columns that a side of a formula needs; a name with a dot is one name if a column has it."""
+    factors = [factor.expr for term in side for factor in term.factors]
+    quoted = {name for expression in factors for name in QUOTED.findall(expression)}
+    dotted = {name for name in (*factors, *quoted) if "." in name and name in frame.columns}
+    roots = {name.partition(".")[0] for name in dotted} - set(frame.columns)
+    return {*map(str, side.required_variables)} - roots | dotted
 
 
 def _cells(column: Any) -> Any:
@@ -354,7 +384,7 @@ def _target(left: Any, frame: Any) -> NDArray[Any]:
 def _without_constant(matrix: Any, spec: Any) -> Any:
     """Return a frame of floats without the constant column."""
     columns = [place for term, places in spec.term_indices.items() if str(term) != "1" for place in places]
-    return matrix.iloc[:, sorted(columns)].astype(np.float64)
+    return matrix.iloc[:, sorted(columns)].astype(np.float64) if columns else np.zeros((len(matrix), 0))
 
 
 def _plain(refusal: BaseException) -> str:

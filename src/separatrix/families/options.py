@@ -48,7 +48,7 @@ class Options:
     """Base class of the options of a family.
 
     A subclass gives its `family`, the `title` in reports, the `module` of its fit (default: named as the family), its
-    `tasks`, and whether its fit takes sample weights.
+    `tasks`, and whether its fit takes sample weights, or an intercept alone.
     """
 
     family: ClassVar[str] = ""
@@ -56,6 +56,7 @@ class Options:
     module: ClassVar[str] = ""
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     weighted: ClassVar[bool] = False
+    fits_intercept_alone: ClassVar[bool] = False
 
     def __init_subclass__(cls, family: str = "", title: str = "", **facts: Any) -> None:
         """Register a family with its facts, and fill in the parameters of a docstring with a line `{parameters}`."""
@@ -210,6 +211,8 @@ class PenalisedOptions(InterceptOptions, ScalingOptions, weighted=True):
 @dataclass(kw_only=True, repr=False, eq=False)
 class ElasticNetOptions(PenalisedOptions):
     """A penalty that may be L1, inference without one, and the solvers "gradient" and "stochastic"."""
+
+    fits_intercept_alone: ClassVar[bool] = True
 
     l1_ratio: float = option(0.0, "0 for an L2 penalty, 1 for L1, between for elastic net", least=0.0, most=1.0)
     weight_kind: Literal["precision", "frequency"] = option(

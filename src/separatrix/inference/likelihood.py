@@ -266,21 +266,21 @@ def fit_measures(fit: LikelihoodFit) -> tuple[Measure, ...]:
         Measure("null log-likelihood", null_loglik, detail=shares),
         Measure("deviance", -2.0 * loglik, detail=supremum),
         Measure("null deviance", -2.0 * null_loglik, detail=shares),
-        Measure("McFadden R²", 1.0 - loglik / null_loglik, detail="1 − ℓ/ℓ₀"),
+        Measure("McFadden R²", 1.0 - loglik / null_loglik if tested else 0.0, detail="1 − ℓ/ℓ₀"),
         Measure("AIC", 2.0 * free - 2.0 * loglik, detail="2k − 2ℓ"),
         Measure("BIC", free * math.log(fit.rows) - 2.0 * loglik, detail="k·log n − 2ℓ"),
-        Measure(
-            "likelihood ratio",
-            ratio,
-            p_value=chi2_probability(ratio, tested) if tested else None,
-            detail=f"test against the {'intercept-only' if virtual else 'empty'} model, χ²({tested})",
-            absent="" if tested else Refusal.NOTHING_TO_TEST(),
-        ),
+        _ratio_test(ratio, tested, f"test against the {'intercept-only' if virtual else 'empty'} model, χ²({tested})"),
     )
     known, reason = (8, "") if exists else (5, no_maximum(len(fit.classes)))
     if fit.weighting or fit.loglik is None:
         known, reason = 0, not_frequencies(fit.weighting) if fit.weighting else Refusal.MAXIMUM_NOT_SHOWN()
     return (*measures[:known], *(Measure(measure.name, None, absent=reason) for measure in measures[known:]))
+
+
+def _ratio_test(ratio: float, tested: int, detail: str) -> Measure:
+    if not tested:
+        return Measure("likelihood ratio", None, absent=Refusal.NOTHING_TO_TEST())
+    return Measure("likelihood ratio", ratio, p_value=chi2_probability(ratio, tested), detail=detail)
 
 
 def likelihood_wald_test(fit: LikelihoodFit, choice: CovarianceChoice, names: Sequence[str]) -> WaldTest:

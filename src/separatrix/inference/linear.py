@@ -210,7 +210,8 @@ def _measures(facts: LinearFacts, covariance: CoefficientCovariance) -> Iterator
     fit, n, rank, df = facts.fit, facts.rows, facts.fit.rank, facts.degrees_of_freedom
     objection, constant = facts.objection, facts.total <= 0.0 or (facts.virtual and facts.constant)
     no_r_squared = Refusal.CONSTANT_TARGET(value=facts.mean) if constant else objection if df <= 0.0 else ""
-    unexplained = fit.rss / facts.total if not no_r_squared else math.nan
+    explains = rank > int(facts.virtual)  # an intercept alone explains nothing, not even by rounding
+    unexplained = math.nan if no_r_squared else fit.rss / facts.total if explains else 1.0
     yield _measure(
         "R²", 1.0 - unexplained, no_r_squared, "about the mean" if facts.virtual else "about 0, no intercept"
     )

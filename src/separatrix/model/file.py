@@ -79,7 +79,7 @@ class ModelFile:
     coef: Annotated[Floats, Shape("scores", "features")]
     intercept: Annotated[Floats, Shape("scores")]
     kernel: KernelExpansion | None = field(default=None, metadata=OPTIONAL)
-    columns: Annotated[tuple[AnyColumn, ...], Items(1)]
+    columns: tuple[AnyColumn, ...]
     encoding: EncodingEntry
     data: Mapping[str, Any]
     status: str

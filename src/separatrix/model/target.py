@@ -119,11 +119,14 @@ class ColumnOptions:
             raise OptionError(f"--drop {name!r} would drop the target; drop another column, or choose another --target")
         return name
 
-    def encoding(self, source: TableSource, target: str, *, tested: bool) -> Encoding:
-        """Return how the columns of a table are encoded; `tested` if the coefficients may have tests."""
+    def encoding(self, source: TableSource, target: str, *, tested: bool, may_be_empty: bool = False) -> Encoding:
+        """Return how the columns of a table are encoded.
+
+        `tested` says whether the coefficients may have tests, `may_be_empty` is for a model of an intercept alone.
+        """
         missing = "impute" if self.missing == "auto" and not tested else self.missing
-        drop, text, reference = self._unused, self.text, self.reference
-        return plan_encoding(source, target, drop=drop, missing=missing, text=text, reference=reference)
+        options: Any = {"drop": self._unused, "missing": missing, "text": self.text, "reference": self.reference}
+        return plan_encoding(source, target, **options, may_be_empty=may_be_empty)
 
 
 @dataclass(frozen=True, eq=False)

@@ -291,8 +291,10 @@ class TableFit:
     storage: Storage
 
     def encoding(self) -> Encoding:
-        """Return how the columns are encoded."""
-        return self.options.encoding(self.source, self.target.name, tested=self.learner.may_be_tested)
+        """Return how the columns are encoded; some must be left, unless the learner fits an intercept alone."""
+        alone = self.learner.fits_intercept_alone and self.learner.fit_intercept
+        tested = self.learner.may_be_tested
+        return self.options.encoding(self.source, self.target.name, tested=tested, may_be_empty=alone)
 
     def learn(self, watch: Watch | None = None) -> tuple[Model, Fitted, Predictions]:
         """Encode the rows, fit them, and predict them."""

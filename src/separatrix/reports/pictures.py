@@ -167,15 +167,18 @@ def sample_rows(trained: TrainedModel, table: Table | TableSource) -> SampledRow
     mask = np.zeros(known.n_rows, dtype=np.bool_)
     mask[sampled] = True
     encoded = encode_source(model.encoding, known.select(mask))
+    kept = sampled[encoded.kept]
+    if not model.encoding.columns:
+        return SampledRows(encoded.X, kept, np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_))
     design: Design = make_design(encoded.X, intercept=False)
     quantities = np.zeros(len(model.encoding.feature_names), dtype=np.bool_)
     for column, place in zip(model.encoding.columns, model.encoding.places, strict=True):
         quantities[place.start] = column.kind in QUANTITIES  # not the indicators of missing values
     mean = np.asarray(design.rmatvec(np.ones(design.shape[0]))) / design.shape[0]
     scales = model.options.get("scales")
-    rows = TrainingRows(encoded.X, sampled[encoded.kept], quantities=quantities)
+    rows = TrainingRows(encoded.X, kept, quantities=quantities)
     spread = standard_deviations(rows) if scales is None else np.asarray(scales, dtype=np.float64)
-    return SampledRows(encoded.X, sampled[encoded.kept], mean, spread, quantities)
+    return SampledRows(encoded.X, kept, mean, spread, quantities)
 
 
 def evenly(count: int, most: int) -> Indices:
@@ -199,9 +202,9 @@ def coefficient_table(trained: TrainedModel) -> InferenceTable:
 
 
 def forest_picture(trained: TrainedModel, rows: SampledRows) -> Picture | None:
-    """Draw the largest coefficients, per standard deviation of features with a unit; None without estimates."""
+    """Draw the largest coefficients, per standard deviation of features with a unit; None without any."""
     table, features = coefficient_table(trained), len(trained.model.encoding.feature_names)
-    if all(term.estimate is None for term in table.terms):
+    if not features or all(term.estimate is None for term in table.terms):
         return None
     classes = list(dict.fromkeys(term.output for term in table.terms))
     outputs = classes[: len(COLOURS)]

@@ -164,6 +164,8 @@ def classes(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
 def kinds(trained: TrainedModel) -> str:
     """Return the number of columns of each kind, and the number of features."""
     encoding = trained.model.encoding
+    if not encoding.columns:
+        return "an intercept alone"
     counts = Counter(KINDS.get(column.kind, column.kind) for column in encoding.columns)
     listed = ", ".join(
         f"{count:,} {PLURALS[kind]}" if count > 1 and kind in PLURALS else counted(count, kind)

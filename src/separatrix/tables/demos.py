@@ -81,6 +81,8 @@ DEMOS = {demo.name: demo for demo in _ALL}
 def load_demo(name: str) -> tuple[Floats, NDArray[Any]]:
     """Return the features (n, p) and the target (n,) of a demo.
 
+    In the lecture grade A of the students is +1, where by default it is the last label, F: give `positive="A"`.
+
     >>> X, y = load_demo("students")
     >>> X.shape, y.tolist()
     ((4, 4), ['A', 'F', 'F', 'A'])

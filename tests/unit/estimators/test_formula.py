@@ -54,6 +54,69 @@ def test_what_was_learned_from_the_rows_is_used_again():
     assert fitted.matrix({"x": [mean + 1.0], "kind": ["a"]}).to_numpy() == pytest.approx(np.array([[1.0, 0.0, 0.0]]))
 
 
+def test_names_with_dots_and_blanks_are_columns():
+    rows = {"y.z": ROWS["y"], "a.b": ROWS["x"], "my kind": ROWS["kind"]}
+    plain = sx.from_formula("y ~ x + C(kind)", ROWS)
+    for formula in ("y.z ~ a.b + C(`my kind`)", "`y.z` ~ `a.b` + C(`my kind`)"):
+        fitted = sx.from_formula(formula, rows)
+        assert fitted.model.coef_.tolist() == plain.model.coef_.tolist()
+        assert fitted.predict(rows).tolist() == plain.predict(ROWS).tolist()
+        assert fitted.feature_names_[0] == "a.b"
+        assert fitted.summary().target == "y.z"
+    logged = sx.from_formula("y.z ~ np.exp(`a.b`)", rows)
+    assert logged.model.coef_ == pytest.approx(sx.from_formula("y ~ np.exp(x)", ROWS).model.coef_)
+    with pytest.raises(DataError, match=r"data has no column 'a'; did you mean 'a.b'\?"):
+        sx.from_formula("y.z ~ a", rows)
+
+
+def test_a_dot_stands_for_all_other_columns():
+    rows = {name: ROWS[name] for name in ("y", "x", "kind")}
+    every = sx.from_formula("y ~ .", rows)
+    assert every.feature_names_ == ("x", "kind[T.b]", "kind[T.c]")
+    assert every.model.coef_.tolist() == sx.from_formula("y ~ x + kind", rows).model.coef_.tolist()
+    assert sx.from_formula("y ~ . - kind", rows).feature_names_ == ("x",)
+    assert every.predict({"x": [0.0], "kind": ["b"]}).shape == (1,)
+
+
+@pytest.mark.parametrize("of", ["datetime64", "date", "zone"])
+def test_dates_are_days_since_1970(of):
+    days = 18_262.0 + np.arange(60) / (1 if of == "date" else 2)
+    stamps = pd.to_datetime(days, unit="D").to_series(index=range(60))
+    column = {"datetime64": stamps, "date": stamps.dt.date, "zone": stamps.dt.tz_localize("UTC")}[of]
+    fitted = sx.from_formula("y ~ when + x", {"y": ROWS["y"], "when": column, "x": ROWS["x"]})
+    by_days = sx.from_formula("y ~ when + x", {"y": ROWS["y"], "when": days, "x": ROWS["x"]})
+    assert fitted.model.coef_.tolist() == by_days.model.coef_.tolist()
+
+
+def test_a_mean_has_its_own_formula():
+    fitted = sx.from_formula("y ~ 1", ROWS)
+    (intercept,) = fitted.summary().terms
+    y = ROWS["y"]
+    assert fitted.feature_names_ == ()
+    assert intercept.estimate == pytest.approx(y.mean(), rel=1e-12)
+    assert intercept.standard_error == pytest.approx(y.std(ddof=1) / np.sqrt(len(y)), rel=1e-12)
+    assert fitted.predict({"x": [1.0, 2.0]}).tolist() == [fitted.model.intercept_] * 2
+    assert fitted.summary().measure("R²").value == 0.0
+    assert fitted.certificate_.verify(np.zeros((len(y), 0)), y)
+    assert pickle.loads(pickle.dumps(fitted)).predict({"x": [1.0]}).tolist() == [fitted.model.intercept_]
+
+
+def test_a_rate_has_its_own_formula():
+    fitted = sx.from_formula("good ~ 1", ROWS, model=sx.LogisticRegression())
+    (intercept,) = fitted.summary().terms
+    share = float(np.mean(ROWS["good"] == "yes"))
+    assert intercept.estimate == pytest.approx(np.log(share / (1.0 - share)), rel=1e-9)
+    assert intercept.standard_error == pytest.approx(1.0 / np.sqrt(60 * share * (1.0 - share)), rel=1e-9)
+    ratio, mcfadden = (fitted.summary().measure(name) for name in ("likelihood ratio", "McFadden R²"))
+    assert (ratio.value, mcfadden.value) == (None, 0.0)
+    assert ratio.absent.startswith("no column but the intercept is left to test")
+    several = sx.from_formula("kind ~ 1", ROWS, model=sx.LogisticRegression())
+    shares = np.array([np.mean(ROWS["kind"] == label) for label in several.model.classes_])
+    assert several.model.predict_proba(np.zeros((1, 0)))[0] == pytest.approx(shares, rel=1e-6)
+    with pytest.raises(OptionError, match="'good ~ 1' has no column for Perceptron"):
+        sx.from_formula("good ~ 1", ROWS, model=sx.Perceptron())
+
+
 def test_without_a_constant_the_model_has_none():
     fitted = sx.from_formula("y ~ 0 + x + kind", ROWS)
     assert fitted.model.intercept_ == 0.0
@@ -166,7 +229,7 @@ def test_a_missing_column_is_named():
         ("y ~ x +", OptionError, "formula='y ~ x +' cannot be read"),
         ("~ x", OptionError, "has no target; write it as 'y ~ x1 + x2'"),
         ("y + x ~ kind", OptionError, "has 2 targets"),
-        ("y ~ 1", OptionError, "has no column beside the constant"),
+        ("y ~ 0", OptionError, "has no column for LinearRegression; name at least one after the ~"),
         ("y ~ np.log(x)", DataError, "'np.log(x)' is nan in row"),
         ("kind ~ x", DataError, "the target kind has 'c' in row 0, no number; give numbers or a classifier"),
         ("C(kind) ~ x", OptionError, "the target C(kind) makes"),

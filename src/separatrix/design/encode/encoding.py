@@ -148,7 +148,7 @@ class Encoding:
 
     def _dense(self, cells: list[Cells], X: Floats) -> Floats:
         parts = list(zip(self.columns, self.places, cells, strict=True))
-        step = max(FEWEST_ROWS, BLOCK_ENTRIES // X.shape[1])
+        step = max(FEWEST_ROWS, BLOCK_ENTRIES // max(1, X.shape[1]))
 
         def fill(rows: slice) -> None:
             block = X[rows]
@@ -253,7 +253,7 @@ class _Matrix(ExitStack):
 
 def _blocks(encoding: Encoding, source: TableSource, most: int) -> Iterator[Table]:
     """Yield the encoded columns in blocks of at most `most` rows, each read while the one before is encoded."""
-    used = set(encoding.input_names)
+    used = set(encoding.input_names or source.names[:1])  # of no columns, one says how many rows there are
     leave_out = [name for name in source.names if name not in used]
     rows = min(BLOCK_ROWS, max(FEWEST_BLOCK_ROWS, MOST_CELLS // len(used)))
     blocks = source.blocks(rows, leave_out)

@@ -177,7 +177,7 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def plan_encoding(
+def plan_encoding(  # noqa: PLR0913  # what may be said of a table's columns
     table: TableSource,
     target: str,
     *,
@@ -186,12 +186,14 @@ def plan_encoding(
     text: Collection[str] = (),
     reference: Mapping[str, str] | None = None,
     max_levels: int = MAX_LEVELS,
+    may_be_empty: bool = False,
 ) -> Encoding:
     """Return the encoding of a table's columns other than the target.
 
     `drop` names columns to omit, `text` those whose words are used, `reference` the reference levels of categories;
     `missing` is "impute", "drop" (rows with a missing cell), "error", or "auto": "drop" if at least half of the rows
-    remain, else "impute". The table is read one column at a time.
+    remain, else "impute". `may_be_empty` says whether it may encode no column, for a model of an intercept alone. The
+    table is read one column at a time.
     """
     policy: Any = require_choice("missing", missing, get_args(Policy))
     options = EncodingOptions(text, reference or {}, require_count("max_levels", max_levels))
@@ -204,7 +206,7 @@ def plan_encoding(
     row_plan = _plan_rows(table, rest, options, policy)
     used = tuple(each for each in row_plan.plans if isinstance(each, ColumnEncoding))
     omitted = (*dropped, *(each for each in row_plan.plans if isinstance(each, Omitted)))
-    if not used:
+    if not used and not may_be_empty:
         reasons_shown = "".join(f"; {name!r} is left out: {reason}" for name, reason in omitted[:REASONS_SHOWN])
         raise DataError(f"{table.source} has no column left to predict {target!r} from{reasons_shown}")
     encoding = Encoding(used, omitted, row_plan.missing, notes=row_plan.notes)

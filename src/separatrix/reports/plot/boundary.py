@@ -10,6 +10,7 @@ the mean, and predictions for GRID² rows, in batches.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,6 +47,7 @@ BATCH_ENTRIES = 2_000_000  # of the rows predicted at once
 PADDING = 0.06  # of the range of a column, on both sides
 DRAWN = 5000  # rows, at most
 MARKER_SIZES = ((12, 228.0), (60, 117.0), (400, 52.0), (DRAWN, 16.0))  # most rows, area in square points
+RING = 7.0  # points by which the ring of a support vector is wider than its marker
 DEPTH = 0.45  # opacity of a region where the model is certain
 FLAT = 0.5  # share of that depth if the model has no probabilities
 CONTOURS = (0.1, 0.25, 0.75, 0.9)  # probabilities
@@ -92,7 +94,8 @@ def boundary(
         drawn = _points(axes, plane.points, codes, labels, right)
         support = _support(model, X, codes)[:, list(plane.columns)] if _has_margin(model) else np.zeros((0, 2))
         if len(support):
-            ring: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "s": 150.0, "linewidths": 1.1}
+            size = (math.sqrt(_marker_size(len(plane.points))) + RING) ** 2
+            ring: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "s": size, "linewidths": 1.1, "zorder": 3}
             axes.scatter(support[:, 0], support[:, 1], **ring, label=f"support vectors ({len(support):,})")
         _label(axes, plane, int((~right).sum()), drawn)
         return Display((axes,), {**plane._asdict(), "boundary": lines, "margin": margins, "support_vectors": support})
@@ -276,7 +279,7 @@ def _contours(
 def _points(axes: Axes, points: Floats, codes: Indices, labels: Sequence[Any], right: Bools) -> int:
     """Draw the rows, hollow if predicted wrong, at most `DRAWN` of them; return how many."""
     shown = np.arange(0, len(points), -(-len(points) // DRAWN))
-    size = next(size for rows, size in MARKER_SIZES if len(shown) <= rows)
+    size = _marker_size(len(points))
     places = class_places(len(labels))
     for code in np.unique(codes):
         fill, marker = COLOURS[places[code] % len(COLOURS)], MARKERS[places[code] % len(MARKERS)]
@@ -288,6 +291,11 @@ def _points(axes: Axes, points: Floats, codes: Indices, labels: Sequence[Any], r
         wrong, stroke = points[own[~right[own]]].T, 0.16 * np.sqrt(size)
         axes.scatter(*wrong, facecolors=CARD, edgecolors=fill, linewidths=stroke, **style)
     return len(shown)
+
+
+def _marker_size(rows: int) -> float:
+    """Return the area of the marker of a row, in square points."""
+    return next((size for most, size in MARKER_SIZES if rows <= most), MARKER_SIZES[-1][1])
 
 
 def _support(model: Any, X: Any, codes: Indices) -> Floats:

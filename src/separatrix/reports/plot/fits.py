@@ -105,10 +105,10 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
                     "marker": "." if len(columns[fact]) <= MARKED else "",
                     "label": name if several or paired else None,
                 }
-                values = mistakes_per_pass(columns) if fact == "mistakes" else columns[fact]
+                values = _values(columns, fact)
                 shown = np.isfinite(values) & ((values > 0.0) | (not panel.log))  # others are gaps
                 ax.plot(columns["passes"], np.where(shown, values, np.nan), **style)
-    drawn = np.concatenate([columns[panel.facts[0]] for columns in steps.values() if panel.facts[0] in columns])
+    drawn = np.concatenate([_values(each, panel.facts[0]) for each in steps.values() if panel.facts[0] in each])
     ax.set_yscale("log" if panel.log or _falls_far(drawn) else "linear")
     if ax.get_yscale() == "linear":
         ax.ticklabel_format(axis="y", useOffset=False)  # no offset to be added mentally
@@ -121,8 +121,10 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
         ax.legend()
 
 
-def mistakes_per_pass(steps: Mapping[str, Floats]) -> Floats:
-    """Return the mistakes of each step per pass: late steps of a long run make several passes, the last may be cut."""
+def _values(steps: Mapping[str, Floats], fact: str) -> Floats:
+    """Return a fact of the steps; mistakes per pass, as late steps of a long run make several passes."""
+    if fact != "mistakes":
+        return steps[fact]
     return np.asarray(steps["mistakes"] / np.maximum(np.diff(steps["passes"], prepend=0.0), 1.0))
 
 
