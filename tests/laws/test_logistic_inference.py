@@ -13,7 +13,7 @@ import separatrix as sx
 from separatrix.errors import SeparationWarning
 from separatrix.inference.table import InferenceTable
 
-COVARIANCES = ["classical", "HC0", "HC1", "clustered", "clustered_HC0"]
+COVARIANCES = ["classical", "HC0", "HC1", "clustered", "clustered_HC0", "CR2"]
 
 
 def rows(classes: int, n: int = 120) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -36,7 +36,7 @@ def table(X: Any, y: np.ndarray, covariance: str = "classical", groups: Any = No
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeparationWarning)
         model = sx.LogisticRegression(**options).fit(X, y, sample_weight=weights)
-    return model.summary(covariance, groups=groups if "clustered" in covariance else None)
+    return model.summary(covariance, groups=groups if covariance in {"clustered", "clustered_HC0", "CR2"} else None)
 
 
 def cells(found: InferenceTable, *, slopes_only: bool = False) -> np.ndarray:
@@ -51,8 +51,12 @@ def test_tests_do_not_depend_on_units_or_origin(classes: int, covariance: str) -
     X, y, groups = rows(classes)
     scale, shift = np.array([1e6, 1e-5, 1.0]), np.array([3e7, 1.0, -1e4])
     plain = cells(table(X, y, covariance, groups), slopes_only=True)
-    assert cells(table(X * scale, y, covariance, groups), slopes_only=True) == pytest.approx(plain, rel=1e-7)
-    assert cells(table(X * scale + shift, y, covariance, groups), slopes_only=True) == pytest.approx(plain, rel=1e-5)
+    assert cells(table(X * scale, y, covariance, groups), slopes_only=True) == pytest.approx(
+        plain, rel=1e-7, nan_ok=True
+    )
+    assert cells(table(X * scale + shift, y, covariance, groups), slopes_only=True) == pytest.approx(
+        plain, rel=1e-5, nan_ok=True
+    )
 
 
 def test_tests_of_separated_classes_do_not_depend_on_units() -> None:
@@ -70,11 +74,11 @@ def test_sparse_rows_and_single_precision_give_the_same(classes: int, covariance
     X = np.round(np.where(np.abs(X) < 0.4, 0.0, X), 3)
     plain = cells(table(X, y, covariance, groups))
     for kind in (scipy.sparse.csr_array, scipy.sparse.csc_array):
-        assert cells(table(kind(X), y, covariance, groups)) == pytest.approx(plain, rel=1e-9)
+        assert cells(table(kind(X), y, covariance, groups)) == pytest.approx(plain, rel=1e-9, nan_ok=True)
     single = table(X.astype(np.float32), y, covariance, groups)
-    assert cells(single) == pytest.approx(plain, rel=2e-5)
+    assert cells(single) == pytest.approx(plain, rel=2e-5, nan_ok=True)
     assert cells(single) == pytest.approx(
-        cells(table(X.astype(np.float32).astype(float), y, covariance, groups)), rel=1e-6
+        cells(table(X.astype(np.float32).astype(float), y, covariance, groups)), rel=1e-6, nan_ok=True
     )
 
 
@@ -85,7 +89,7 @@ def test_counts_are_repetitions(classes: int, covariance: str) -> None:
     counts = np.random.default_rng(0).integers(0, 4, len(y))
     written_out = table(np.repeat(X, counts, axis=0), np.repeat(y, counts), covariance, np.repeat(groups, counts))
     counted = table(X, y, covariance, groups, sample_weight=counts, weight_kind="frequency")
-    assert cells(counted) == pytest.approx(cells(written_out), rel=1e-9)
+    assert cells(counted) == pytest.approx(cells(written_out), rel=1e-9, nan_ok=True)
     assert counted.rows == written_out.rows == counts.sum()
     for ours, theirs in zip(counted.measures, written_out.measures, strict=True):
         assert ours.value == pytest.approx(theirs.value, rel=1e-10)
@@ -96,7 +100,7 @@ def test_two_classes_the_other_way_round_change_signs_only(covariance: str) -> N
     X, y, groups = rows(2)
     here, there = table(X, y, covariance, groups), table(X, 1 - y, covariance, groups)
     assert [-term.estimate for term in there.terms] == pytest.approx([term.estimate for term in here.terms], rel=1e-9)
-    assert cells(there)[:, 1] == pytest.approx(cells(here)[:, 1], rel=1e-9)
+    assert cells(there)[:, 1] == pytest.approx(cells(here)[:, 1], rel=1e-9, nan_ok=True)
 
 
 @pytest.mark.parametrize("covariance", COVARIANCES)

@@ -23,11 +23,12 @@ References: White (1982); MacKinnon and White (1985); Newey and West (1987); Cri
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import scipy.sparse
@@ -44,18 +45,34 @@ from separatrix.inference.basis import (
     pair_products,
     squared_norms,
 )
+from separatrix.inference.eligibility import singular_covariance
 from separatrix.inference.mle import MaximumLikelihood
+from separatrix.inference.small_samples import (
+    GroupSums,
+    MatrixUnits,
+    RowUnits,
+    SeriesUnits,
+    Units,
+    WorkingRows,
+    has_room,
+    joint_objection,
+    leverage_weights,
+    matrix_units,
+    merge_groups,
+    row_units,
+)
 from separatrix.problem import Problem
 
 Rows = tuple[Floats, Floats]
 SeriesSum = tuple[Floats, Floats, Floats]  # lag products of consecutive rows, scores of the first and last `lag` rows
-GroupSums = tuple[Indices, Floats]  # sorted group codes, and the sum of the scores of each group (groups, rank)
 SUMS_HELD = 2**25  # entries of group sums in memory at once: 256 MB
 PARTIAL_SUMS = 32  # most partial sums of a group that are in memory at once
-CovarianceKind = Literal["classical", "HC0", "HC1", "HC2", "HC3", "HC4", "clustered", "clustered_HC0", "newey_west"]
+CovarianceKind = Literal[
+    "classical", "HC0", "HC1", "HC2", "HC3", "HC4", "clustered", "clustered_HC0", "CR2", "newey_west"
+]
 WeightKind = Literal["precision", "frequency"]
-LEVERAGE_ONE = 1e-9  # distance from 1 at which a leverage counts as 1
-LIKELIHOOD_KINDS = ("classical", "HC0", "HC1", "clustered", "clustered_HC0")
+CLUSTERED = ("clustered", "clustered_HC0")
+LIKELIHOOD_KINDS = ("classical", "HC0", "HC1", *CLUSTERED, "CR2")
 
 
 @dataclass(frozen=True)
@@ -66,13 +83,19 @@ class CovarianceChoice:
     groups: Indices | None = None
     group_count: int = 0
     lag: int = 0
+    by_row: bool = False  # whether each row is a group, as none were given for CR2
+
+    @property
+    def unit(self) -> str:
+        """What is independent: a group or a row."""
+        return "row" if self.groups is None or self.by_row else "group"
 
 
 def choose_covariance(covariance: object, problem: Problem, groups: Any = None, lag: Any = None) -> CovarianceChoice:
     """Return the checked choice: clustered kinds need groups (n,), newey_west needs a lag, other kinds neither."""
     kind: CovarianceKind = require_choice("covariance", covariance, get_args(CovarianceKind))
-    clustered = kind in {"clustered", "clustered_HC0"}
-    if clustered != (groups is not None):
+    clustered = kind in CLUSTERED
+    if clustered != (groups is not None) and kind != "CR2":
         raise OptionError(
             f'covariance={kind!r} needs groups, one label per row; give groups=…, or covariance="HC3" without'
             if clustered
@@ -86,6 +109,9 @@ def choose_covariance(covariance: object, problem: Problem, groups: Any = None, 
         )
     if groups is not None:
         return _clustered_choice(kind, problem, groups)
+    if kind == "CR2":
+        n = len(problem.y)
+        return replace(_clustered_choice(kind, problem, np.arange(n)), by_row=True)
     number = 0.0 if lag is None else require_number("lag", lag, least=0, most=len(problem.y) - 1)
     if number != int(number):
         raise OptionError(f"lag={lag!r} is no whole number; give a number of rows, 0 or more")
@@ -125,27 +151,90 @@ def leverage(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightKind = "
     return np.asarray(lengths * problem.weights)
 
 
-def robust_core(
+class RobustCovariance(NamedTuple):
+    """A robust covariance in orthonormal coordinates, `core` (rank, rank), and its units, which judge its tests."""
+
+    basis: OrthonormalBasis
+    core: Floats
+    units: Units
+
+
+def robust_covariance(
     problem: Problem, fit: LeastSquaresFit, choice: CovarianceChoice, weight_kind: WeightKind = "precision"
-) -> tuple[OrthonormalBasis, Floats]:
-    """Return the basis of a fit and the robust covariance in its coordinates, (rank, rank)."""
+) -> RobustCovariance:
+    """Return the robust covariance of a fit."""
     basis = make_basis(problem, fit)
     centred, transform = basis.transform(problem.design)
     _, coef = basis.scores(problem.design, fit.basic_coef, float(problem.mean(problem.y)))
     n, rank = count_rows(problem, weight_kind), fit.rank
-    rows = (np.asarray(problem.y, dtype=np.float64), problem.row_weights)
-    if choice.groups is not None:
-        core = _clustered_core(centred, rows, coef, transform, choice.groups)
+    repeated = weight_kind == "frequency" and problem.weights is not None
+    y, weights = np.asarray(problem.y, dtype=np.float64), problem.row_weights
+    correction = _correction(choice, n, rank)
+    slopes = (weights * (y - centred.matvec(coef)))[:, np.newaxis]
+    working = _working_rows(centred, (transform,), np.ones((len(y), 1)), slopes, weights, repeated=repeated)
+    rows, units = (y, weights), units_of(working, choice, n, correction, repeated=repeated)
+    if choice.groups is not None and isinstance(units, MatrixUnits):
+        core = units.core
+    elif choice.groups is not None:
+        core = correction * _clustered_core(centred, rows, coef, transform, choice.groups)
     elif choice.kind == "newey_west":
-        if weight_kind == "frequency" and problem.weights is not None:
+        if repeated:
             raise OptionError('covariance="newey_west" is not for weight_kind="frequency"; write the rows out in order')
         join = partial(_join_series, choice.lag)
         core = centred.fold(_series_sum, coef, transform, choice.lag, rows=rows, combine=join)[0]
     else:
-        options = choice.kind, weight_kind == "frequency", n / rank
-        core = np.asarray(centred.fold(_heteroscedastic, coef, transform, *options, rows=rows))
+        options = choice.kind, repeated, n / rank
+        core = correction * np.asarray(centred.fold(_heteroscedastic, coef, transform, *options, rows=rows))
     count_passes(problem, centred)
-    return basis, core * _correction(choice, n, rank)
+    return RobustCovariance(basis, core, units)
+
+
+def robust_f_test(
+    units: Units, contrasts: Floats, wald: float | None, choice: CovarianceChoice, df: float | None
+) -> tuple[tuple[float, float | None], str]:
+    """Return F of a Wald statistic and its residual degrees of freedom (None: χ² over their number), or why not.
+
+    `contrasts` (k, rank) are tested in orthonormal coordinates; CR2 has degrees of freedom of its own.
+    """
+    count, groups = len(contrasts), choice.group_count
+    if wald is None or 0 < groups <= count:
+        return (math.nan, df), singular_covariance(count, groups)
+    objection, moments = joint_objection(units, contrasts, choice.kind, df)
+    if objection or choice.kind != "CR2":
+        return (wald / count, df), objection
+    rest = moments.freedom - count + 1.0
+    return (wald * rest / (moments.freedom * count), rest), ""
+
+
+def _working_rows(
+    design: Design, transforms: Sequence[Floats], curvature: Floats, slopes: Floats, weights: Floats, *, repeated: bool
+) -> WorkingRows:
+    """Return the rows of a fit, given the curvature (n, outputs²) without weights, and slopes with weights."""
+    if repeated:
+        return WorkingRows(design, tuple(transforms), curvature, slopes, weights)
+    counts = (weights > 0.0).astype(np.float64)
+    return WorkingRows(design, tuple(transforms), curvature * weights[:, np.newaxis], slopes, counts)
+
+
+def units_of(rows: WorkingRows, choice: CovarianceChoice, n: float, correction: float, *, repeated: bool) -> Units:
+    """Return the units of a robust covariance: in one pass those of groups, if their matrices fit in memory."""
+    rows_per_coefficient, kind = n / rows.rank, choice.kind
+    if kind == "newey_west":
+        return SeriesUnits(rows, kind, rows_per_coefficient, correction, lag=choice.lag)
+    if choice.groups is None:
+        return row_units(rows, kind, rows_per_coefficient, correction)
+    if choice.by_row and repeated:
+        raise OptionError('covariance="CR2" without groups is not for frequencies; give groups=…, or use "HC3"')
+    if has_room(choice.group_count, rows.rank):
+        units = matrix_units(rows, choice.groups, kind, rows_per_coefficient, correction)
+        return replace(units, sums=None) if choice.by_row else units
+    if kind == "CR2":
+        remedy = 'covariance="HC3"' if choice.by_row else 'covariance="clustered"'
+        raise OptionError(
+            f'covariance="CR2" needs {rows.rank:,}² numbers for each of {choice.group_count:,} {choice.unit}s, which is'
+            f" too many; use {remedy}"
+        )
+    return RowUnits(rows, kind, rows_per_coefficient, correction, choice.groups)
 
 
 def _correction(choice: CovarianceChoice, n: float, rank: int) -> float:
@@ -165,9 +254,8 @@ def _heteroscedastic(block: Block, *arguments: Any) -> Floats:
     def weigh(lengths: Callable[[], Floats]) -> Floats:
         if kind in {"HC0", "HC1"}:
             return np.asarray(squares)
-        h = lengths() if repeated else lengths() * weights
-        power = np.minimum(4.0, rows_per_coefficient * h) if kind == "HC4" else 1.0 if kind == "HC2" else 2.0
-        return np.asarray(squares * np.where(h < 1.0 - LEVERAGE_ONE, 1.0 - h, np.nan) ** -power)
+        heights = lengths() if repeated else lengths() * weights
+        return np.asarray(squares * leverage_weights(heights, kind, rows_per_coefficient)[1])
 
     return pair_products(block, transform, weigh)
 
@@ -176,7 +264,7 @@ def _clustered_core(design: Design, rows: Rows, coef: Floats, transform: Floats,
     """Return Σ over groups of (Σ e)(Σ e)ᵗ, (rank, rank)."""
     total, fold_rows = np.zeros((transform.shape[1], transform.shape[1])), cast(Any, (*rows, groups))
     for span in _group_ranges(np.bincount(groups), transform.shape[1]):
-        _, sums = design.fold(_residual_sums, coef, transform, span, rows=fold_rows, combine=_merge_groups)
+        _, sums = design.fold(_residual_sums, coef, transform, span, rows=fold_rows, combine=merge_groups)
         total += sums.T @ sums
     return total
 
@@ -204,14 +292,6 @@ def _group_sums(
         member = scipy.sparse.csr_array((slope[rows], (codes, rows)), shape=(len(present), len(groups)))
         parts += [member @ part for _, part in coordinates(block, transform)]
     return present, np.hstack(parts)
-
-
-def _merge_groups(a: GroupSums, b: GroupSums) -> GroupSums:
-    groups = np.union1d(a[0], b[0])
-    sums = np.zeros((len(groups), a[1].shape[1]))
-    sums[np.searchsorted(groups, a[0])] = a[1]
-    sums[np.searchsorted(groups, b[0])] += b[1]
-    return groups, sums
 
 
 def _series_sum(block: Block, *arguments: Any) -> SeriesSum:
@@ -251,19 +331,35 @@ def _join_series(lag: int, a: SeriesSum, b: SeriesSum) -> SeriesSum:
     return left + right + cross + cross.T, first, last
 
 
-def sandwich(mle: MaximumLikelihood, choice: CovarianceChoice, n: float, *, repeated: bool) -> Floats:
-    """Return A M A for the coefficients of centred columns, (m, m); `repeated`: weights are frequencies."""
+class LikelihoodCovariance(NamedTuple):
+    """A covariance of flat coefficients of centred columns (m, m) and, if robust, the units that judge its tests.
+
+    `root` (m, rank) maps orthonormal coordinates to these coefficients.
+    """
+
+    matrix: Floats
+    root: Floats
+    units: Units | None = None
+
+
+def sandwich(mle: MaximumLikelihood, choice: CovarianceChoice, n: float, *, repeated: bool) -> LikelihoodCovariance:
+    """Return A M A for the coefficients of centred columns; `repeated`: weights are frequencies."""
     problem, rank = mle.log_likelihood.problem, len(mle.independent)
-    slopes = mle.log_likelihood.slopes(mle.maximum.coef)
-    weights = problem.row_weights
+    (slopes, curvature), weights = mle.log_likelihood.derivatives(mle.maximum.coef), problem.row_weights
+    correction, root = _correction(choice, n, rank), mle.root
+    transforms = np.split(root, slopes.shape[1])
+    score = (slopes.T * weights).T
+    rows = _working_rows(problem.design, transforms, curvature, score, weights, repeated=repeated)
+    units = units_of(rows, choice, n, correction, repeated=repeated)
+    if choice.groups is not None and isinstance(units, MatrixUnits):
+        return LikelihoodCovariance(np.asarray(root @ units.core @ root.T), root, units)
     if choice.groups is None:
         pairs = slopes[:, :, np.newaxis] * slopes[:, np.newaxis]
         pairs = pairs if repeated else weights[:, np.newaxis, np.newaxis] * pairs
         order = np.arange(len(mle.covariance)).reshape(-1, slopes.shape[1]).T.ravel()  # from columns to classes outside
         middle = problem.total_weight * problem.mean_hessian(pairs)[np.ix_(order, order)]
     else:
-        rows: Any = ((slopes.T * weights).T, choice.groups)
-        eye = np.eye(problem.design.shape[1])
-        _, sums = problem.design.fold(_group_sums, eye, rows=rows, combine=_merge_groups)
+        eye, fold_rows = np.eye(problem.design.shape[1]), cast(Any, (score, choice.groups))
+        _, sums = problem.design.fold(_group_sums, eye, rows=fold_rows, combine=merge_groups)
         middle = sums.T @ sums
-    return np.asarray(mle.covariance @ middle @ mle.covariance) * _correction(choice, n, rank)
+    return LikelihoodCovariance(np.asarray(mle.covariance @ middle @ mle.covariance) * correction, root, units)

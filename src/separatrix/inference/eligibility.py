@@ -79,7 +79,22 @@ class Refusal(StrEnum):
     TOO_FEW_GROUPS = "the covariance of {groups:#group} cannot test {count:#coefficient} at once; test fewer"
     SINGULAR = "this covariance is singular, so {count:#coefficient} cannot be tested at once; test fewer"
     NO_VARIANCE = 'the rows that decide {name!r} are all fitted exactly, without variance; use covariance="classical"'
-    LEVERAGE_ONE = 'a row of leverage 1 makes {covariance} divide 0 by 0; drop the row, or use covariance="HC1"'
+    ONE_UNIT = (
+        "{share:.0%} of the variance of {name!r} comes from one {unit}, whose error cannot be estimated; drop the column,"
+        ' or use covariance="classical"'
+    )
+    LIBERAL = (
+        "a {covariance} test of {name!r} at 5 % would reject a true null in {rate:.0%} of samples like this one;"
+        " use {remedy}"
+    )
+    FEW_FREEDOM = (
+        "{freedom:.1f} Satterthwaite degrees of freedom are too few to test {name!r} with {covariance}; give more"
+        ' {unit}s, or use covariance="classical"'
+    )
+    LIBERAL_JOINTLY = (
+        "a {covariance} test of {count:#coefficient} at once would reject a true null in {rate:.0%} of samples like"
+        " this one; test fewer, or use {remedy}"
+    )
     # likelihoods
     DIVERGES = (
         "the likelihood has no maximum: the coefficient of {name!r} has no finite estimate (→ {limit}); use {remedy}"
@@ -198,6 +213,11 @@ class Contrast:
     name: str
     entries: dict[int, int]
     output: Any = None
+
+    @property
+    def label(self) -> str:
+        """The name, after the class if there are several."""
+        return self.name if self.output is None else f"{self.output}: {self.name}"
 
     def find_relation(self, relations: Sequence[Relation]) -> Relation | None:
         """Return the first relation that involves the contrast."""

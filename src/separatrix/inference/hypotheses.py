@@ -25,9 +25,10 @@ from separatrix.arrays import Floats
 from separatrix.design.rank import is_spanned
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice
 from separatrix.inference.basis import wald_statistic
-from separatrix.inference.covariance import CovarianceChoice
+from separatrix.inference.covariance import CovarianceChoice, robust_f_test
 from separatrix.inference.eligibility import Refusal, singular_covariance
 from separatrix.inference.linear import CoefficientCovariance, LinearFacts, not_estimable_reason
+from separatrix.inference.small_samples import Units
 from separatrix.inference.table import JsonRecord, chi2_probability, f_probability
 from separatrix.problem import Problem
 from separatrix.rendering.sheet import format_number, p_phrase
@@ -184,7 +185,10 @@ def _columns(problem: Problem, indices: list[int]) -> Floats:
 
 @dataclass(frozen=True)
 class WaldTest(JsonRecord):
-    """The test that the named coefficients are all 0; `f` and `f_p_value` are None for a likelihood fit."""
+    """The test that the named coefficients are all 0; `f` and `f_p_value` are None for a likelihood fit without groups.
+
+    With groups `p_value` is that of F, as χ² is only valid for many groups.
+    """
 
     names: tuple[str, ...]
     chi2: float
@@ -196,10 +200,11 @@ class WaldTest(JsonRecord):
     f_p_value: float | None = None
 
     def __str__(self) -> str:
-        df, rest = self.degrees_of_freedom, self.residual_degrees_of_freedom
-        f = "" if self.f is None else f"; F({df}, {rest:g}) = {format_number(self.f)}, {p_phrase(self.f_p_value)}"
-        names = " = ".join(self.names)
-        return f"{names} = 0 ({self.covariance}): χ²({df}) = {format_number(self.chi2)}, {p_phrase(self.p_value)}{f}"
+        df, rest, names = self.degrees_of_freedom, self.residual_degrees_of_freedom, " = ".join(self.names)
+        chi2 = f"χ²({df}) = {format_number(self.chi2)}, {p_phrase(self.p_value)}"
+        f = "" if self.f is None else f"F({df}, {rest:.4g}) = {format_number(self.f)}, {p_phrase(self.f_p_value)}"
+        shown = [f] if self.f is not None and self.p_value == self.f_p_value else [chi2, *[f] * bool(f)]
+        return f"{names} = 0 ({self.covariance}): {'; '.join(shown)}"
 
 
 @dataclass(frozen=True)
@@ -224,9 +229,12 @@ def linear_wald_test(facts: LinearFacts, covariance: CoefficientCovariance, name
             raise DataError(not_estimable_reason(facts, index))
     if covariance.objection:
         raise DataError(covariance.objection)
-    matrix = covariance.matrix[np.ix_(indices, indices)]
-    test = wald_test_of([facts.names[index] for index in indices], fit.coef[indices], matrix, covariance.choice)
-    k, df = len(indices), covariance.degrees_of_freedom
+    matrix, robust = covariance.matrix[np.ix_(indices, indices)], covariance.robust
+    labels, df, k = [facts.names[index] for index in indices], covariance.degrees_of_freedom, len(indices)
+    if robust is not None:
+        contrasts = robust.basis.to_coefficients[indices]
+        return robust_wald_test(labels, fit.coef[indices], matrix, covariance.choice, robust.units, contrasts, df)
+    test = wald_test_of(labels, fit.coef[indices], matrix, covariance.choice)
     f = test.chi2 / k
     return replace(test, f=f, residual_degrees_of_freedom=df, f_p_value=f_probability(f, k, df))
 
@@ -237,6 +245,30 @@ def wald_test_of(names: Sequence[str], coef: Floats, matrix: Floats, choice: Cov
     if chi2 is None:
         raise DataError(singular_covariance(len(coef), choice.group_count))
     return WaldTest(tuple(names), chi2, len(coef), chi2_probability(chi2, len(coef)), choice.kind)
+
+
+def robust_wald_test(
+    names: Sequence[str],
+    coef: Floats,
+    matrix: Floats,
+    choice: CovarianceChoice,
+    units: Units,
+    contrasts: Floats,
+    df: float | None,
+) -> WaldTest:
+    """Return the test by a robust covariance, whose `contrasts` are in orthonormal coordinates.
+
+    Raises a DataError if the covariance is singular, or the test would reject too many true nulls.
+    """
+    test, k = wald_test_of(names, coef, matrix, choice), len(coef)
+    (f, rest), objection = robust_f_test(units, contrasts, test.chi2, choice, df)
+    if objection:
+        raise DataError(objection)
+    if rest is None:
+        return test
+    p_value = f_probability(f, k, rest)
+    test = replace(test, f=f, residual_degrees_of_freedom=rest, f_p_value=p_value)
+    return replace(test, p_value=p_value) if choice.groups is not None else test
 
 
 def coefficient_indices(names: Sequence[str], known: Sequence[str]) -> list[int]:

@@ -30,7 +30,13 @@ from separatrix.certificates.rays import Relation
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError
-from separatrix.inference.covariance import LIKELIHOOD_KINDS, CovarianceChoice, count_rows, sandwich
+from separatrix.inference.covariance import (
+    LIKELIHOOD_KINDS,
+    CovarianceChoice,
+    LikelihoodCovariance,
+    count_rows,
+    sandwich,
+)
 from separatrix.inference.eligibility import (
     Contrast,
     Estimability,
@@ -40,8 +46,9 @@ from separatrix.inference.eligibility import (
     no_maximum,
     not_frequencies,
 )
-from separatrix.inference.hypotheses import WaldTest, coefficient_indices, wald_test_of
+from separatrix.inference.hypotheses import WaldTest, coefficient_indices, robust_wald_test, wald_test_of
 from separatrix.inference.mle import MaximumLikelihood, find_mle, variance
+from separatrix.inference.small_samples import Trust, few_notes, trust
 from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability, wald_term
 from separatrix.problem import Problem
 
@@ -137,6 +144,11 @@ class LikelihoodFit:
 
     def covariance(self, choice: CovarianceChoice) -> tuple[Floats | None, str]:
         """Return the chosen covariance of the flat coefficients of centred columns, or None and the reason."""
+        covariance, reason = self.errors(choice)
+        return None if covariance is None else covariance.matrix, reason
+
+    def errors(self, choice: CovarianceChoice) -> tuple[LikelihoodCovariance | None, str]:
+        """Return the chosen covariance with what judges its tests, or None and the reason."""
         if choice.kind not in LIKELIHOOD_KINDS:
             known = ", ".join(map(repr, LIKELIHOOD_KINDS))
             raise OptionError(f"covariance={choice.kind!r} is for least squares; of a likelihood, use one of {known}")
@@ -144,7 +156,8 @@ class LikelihoodFit:
         if mle is None:
             return None, Refusal.MAXIMUM_NOT_SHOWN() if self.loglik is None else no_maximum(len(self.classes))
         if choice.kind == "classical":
-            return (None, not_frequencies(self.weighting)) if self.weighting else (mle.covariance, "")
+            classical = LikelihoodCovariance(mle.covariance, mle.root)
+            return (None, not_frequencies(self.weighting)) if self.weighting else (classical, "")
         if choice.kind in {"HC1", "clustered"} and self.rows <= len(mle.independent):
             return None, Refusal.NO_FREEDOM(rows=self.rows, rank=len(mle.independent))
         return sandwich(mle, choice, self.rows, repeated=not self.weighting), ""
@@ -152,20 +165,44 @@ class LikelihoodFit:
 
 def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float) -> InferenceTable:
     """Return the table of coefficients of a fit."""
-    errors = fit.covariance(choice)
-    terms = [_term(fit, contrast, errors, level) for contrast in fit.contrasts]
+    errors, trusts = fit.errors(choice), trusts_of(fit, choice)
+    terms = [_term(fit, contrast, errors, worth, level) for contrast, worth in zip(fit.contrasts, trusts, strict=True)]
+    labels, groups = [contrast.label for contrast in fit.contrasts], 0 if choice.by_row else choice.group_count
+    df = t_freedom(choice)
     return InferenceTable(
         model="softmax" if len(fit.classes) > 2 else "logistic",
         rows=fit.rows,
-        degrees_of_freedom=fit.rows - fit.free if fit.rows > fit.free else None,
+        degrees_of_freedom=_freedom(fit, choice, df),
         level=level,
         covariance=choice.kind,
-        statistic="z",
+        statistic="z" if df is None else "t",
         terms=with_ratios(terms, fit.problem.design),
         measures=fit_measures(fit),
         conventions=_conventions(fit, choice),
-        notes=_notes(fit),
+        notes=(*_notes(fit), *(few_notes(trusts, labels, choice.kind, groups) if choice.kind != "classical" else ())),
     )
+
+
+def t_freedom(choice: CovarianceChoice) -> float | None:
+    """Return the degrees of freedom of t, for covariances by groups, or None: tests by the normal distribution."""
+    return None if choice.groups is None else choice.group_count - 1.0
+
+
+def trusts_of(fit: LikelihoodFit, choice: CovarianceChoice) -> list[Trust]:
+    """Return what the test of each coefficient is worth."""
+    errors, _ = fit.errors(choice)
+    if errors is None or errors.units is None or fit.mle is None:
+        return [Trust(t_freedom(choice))] * len(fit.contrasts)
+    contrasts = np.array([fit.mle.row(contrast.entries) for contrast in fit.contrasts]) @ errors.root
+    labels = [contrast.label for contrast in fit.contrasts]
+    return trust(errors.units, contrasts, labels, choice.kind, choice.unit, t_freedom(choice))
+
+
+def _freedom(fit: LikelihoodFit, choice: CovarianceChoice, clustered: float | None) -> float | None:
+    """Return the degrees of freedom of all tests; None if each has its own, or none are left."""
+    if choice.kind == "CR2":
+        return None
+    return (fit.rows - fit.free if fit.rows > fit.free else None) if clustered is None else clustered
 
 
 def each_class_table(tables: Sequence[InferenceTable], classes: Sequence[Any]) -> InferenceTable:
@@ -181,7 +218,13 @@ def each_class_table(tables: Sequence[InferenceTable], classes: Sequence[Any]) -
     return replace(tables[0], terms=terms, measures=tuple(measures), conventions=conventions, notes=notes)
 
 
-def _term(fit: LikelihoodFit, contrast: Contrast, errors: tuple[Floats | None, str], level: float) -> Term:
+def _term(
+    fit: LikelihoodFit,
+    contrast: Contrast,
+    errors: tuple[LikelihoodCovariance | None, str],
+    worth: Trust,
+    level: float,
+) -> Term:
     reason, mle, (covariance, absent) = fit.estimability.reason(contrast), fit.mle, errors
     term = partial(Term, contrast.name, output=contrast.output)
     if reason or mle is None:
@@ -192,10 +235,12 @@ def _term(fit: LikelihoodFit, contrast: Contrast, errors: tuple[Floats | None, s
         return term(None, absent=Refusal.NEARLY_DEPENDENT())
     if covariance is None:
         return term(estimate, absent=absent)
-    error = math.sqrt(variance(row, covariance))
-    if error == 0.0:
-        return term(estimate, error, absent=Refusal.NO_VARIANCE(name=contrast.name))
-    return replace(wald_term(contrast.name, estimate, error, level), output=contrast.output)
+    error = math.sqrt(variance(row, covariance.matrix))
+    if worth.hidden:
+        return term(estimate, absent=worth.absent)
+    if error == 0.0 or worth.absent:
+        return term(estimate, error, absent=worth.absent if error else Refusal.NO_VARIANCE(name=contrast.name))
+    return replace(wald_term(contrast.name, estimate, error, level, df=worth.df), output=contrast.output, df=worth.own)
 
 
 def with_ratios(terms: Iterable[Term], design: Design) -> tuple[Term, ...]:
@@ -220,12 +265,18 @@ def _conventions(fit: LikelihoodFit, choice: CovarianceChoice) -> tuple[str, ...
         "HC1": "HC1: HC0 times n/(n − k)",
         "clustered": "clustered: by groups, times G/(G − 1) · (n − 1)/(n − k)",
         "clustered_HC0": "clustered: by groups, without a correction",
+        "CR2": "CR2: scores of a row or group times (I − its information · A)^−½",
     }
     n = "the sum of the weights" if fit.problem.weights is not None and not fit.weighting else "the number of rows"
     odds = f"ratios are of the odds of {fit.classes[1]!r}"
     if len(fit.classes) > 2:
         odds = f"each class against {fit.classes[fit.reference]!r}, and ratios are of the odds of the two"
-    errors = f"{kinds[choice.kind]}; z against the normal distribution"
+    reference = "z against the normal distribution"
+    if choice.groups is not None:
+        reference = (
+            "t with G − 1 degrees of freedom" if choice.kind != "CR2" else "t with Satterthwaite degrees of freedom"
+        )
+    errors = f"{kinds[choice.kind]}; {reference}"
     return errors, f"n is {n}, k the number of free coefficients", odds
 
 
@@ -289,11 +340,14 @@ def likelihood_wald_test(fit: LikelihoodFit, choice: CovarianceChoice, names: Se
     selected = {known[index] for index in coefficient_indices(names, known)}
     contrasts = [contrast for contrast in fit.contrasts if contrast.name in selected]
     reasons = [reason for contrast in contrasts if (reason := fit.estimability.reason(contrast))]
-    (covariance, absent), mle = fit.covariance(choice), fit.mle
-    if reasons or covariance is None or mle is None:
+    (errors, absent), mle = fit.errors(choice), fit.mle
+    if reasons or errors is None or mle is None:
         raise DataError(reasons[0] if reasons else absent)
     rows = np.array([mle.row(contrast.entries) for contrast in contrasts])
     if not all(mle.is_estimable(row) for row in rows):
         raise DataError(Refusal.NEARLY_DEPENDENT())
-    labels = [c.name if c.output is None else f"{c.output}: {c.name}" for c in contrasts]
-    return wald_test_of(labels, rows @ mle.maximum.coef, rows @ covariance @ rows.T, choice)
+    labels = [contrast.label for contrast in contrasts]
+    coef, matrix = rows @ mle.maximum.coef, rows @ errors.matrix @ rows.T
+    if errors.units is None:
+        return wald_test_of(labels, coef, matrix, choice)
+    return robust_wald_test(labels, coef, matrix, choice, errors.units, rows @ errors.root, t_freedom(choice))

@@ -13,7 +13,7 @@ with a constant target or a perfect fit.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,9 +24,17 @@ from separatrix.arrays import Floats
 from separatrix.design.moments import residual_sums
 from separatrix.errors import counted
 from separatrix.fit.least_squares import LeastSquaresFit
-from separatrix.inference.basis import TINY, OrthonormalBasis, wald_statistic
-from separatrix.inference.covariance import CovarianceChoice, WeightKind, count_rows, robust_core
-from separatrix.inference.eligibility import Refusal, aliased, collinear_clause, singular_covariance
+from separatrix.inference.basis import TINY, wald_statistic
+from separatrix.inference.covariance import (
+    CovarianceChoice,
+    RobustCovariance,
+    WeightKind,
+    count_rows,
+    robust_covariance,
+    robust_f_test,
+)
+from separatrix.inference.eligibility import Refusal, aliased, collinear_clause
+from separatrix.inference.small_samples import Trust, few_notes, trust
 from separatrix.inference.table import InferenceTable, Measure, Term, f_test, freedom_text, require_level, wald_term
 from separatrix.problem import Problem
 
@@ -40,6 +48,7 @@ ERROR_ASSUMPTIONS = {
     "HC2": "errors may differ in variance (HC2: squared residuals over 1 − leverage)",
     "HC3": "errors may differ in variance (HC3: squared residuals over (1 − leverage)²)",
     "HC4": "errors may differ in variance (HC4: squared residuals over (1 − leverage)^min(4, n · leverage / rank))",
+    "CR2": "errors may differ in variance (CR2: HC2, and t has Satterthwaite degrees of freedom)",
 }
 
 
@@ -129,7 +138,14 @@ class CoefficientCovariance:
     degrees_of_freedom: float
     choice: CovarianceChoice
     objection: str = ""  # why it gives no standard errors
-    overall: float | None = None  # Wald statistic of all coefficients but the intercept, of a robust covariance
+    robust: RobustCovariance | None = None
+
+    def trust(self, names: Sequence[str]) -> list[Trust]:
+        """Return what the test of each coefficient is worth."""
+        if self.robust is None:
+            return [Trust(self.degrees_of_freedom)] * len(names)
+        units, contrasts = self.robust.units, self.robust.basis.to_coefficients
+        return trust(units, contrasts, names, self.choice.kind, self.choice.unit, self.degrees_of_freedom)
 
 
 def classical_covariance(facts: LinearFacts) -> CoefficientCovariance:
@@ -144,54 +160,57 @@ def find_covariance(problem: Problem, facts: LinearFacts, choice: CovarianceChoi
     classical = classical_covariance(facts)
     if choice.kind == "classical" or classical.objection:
         return replace(classical, choice=choice)
-    basis, core = robust_core(problem, facts.fit, choice, facts.weight_kind)
+    robust = robust_covariance(problem, facts.fit, choice, facts.weight_kind)
     df = choice.group_count - 1.0 if choice.groups is not None else classical.degrees_of_freedom
-    if np.isnan(core).any():
-        return CoefficientCovariance(core, df, choice, Refusal.LEVERAGE_ONE(covariance=choice.kind))
-    overall = _overall_wald(basis, core, facts.fit)
-    return CoefficientCovariance(basis.coefficient_covariance(core), df, choice, overall=overall)
+    return CoefficientCovariance(robust.basis.coefficient_covariance(robust.core), df, choice, robust=robust)
 
 
-def _overall_wald(basis: OrthonormalBasis, core: Floats, fit: LeastSquaresFit) -> float | None:
+def _overall_wald(robust: RobustCovariance, fit: LeastSquaresFit) -> float | None:
     """Return b·V⁻¹·b of all coefficients but the intercept, computed in orthonormal coordinates for accuracy."""
-    virtual = int(basis.means is not None)
+    basis, virtual = robust.basis, int(robust.basis.means is not None)
     columns = np.setdiff1d(np.arange(virtual, len(fit.coef)), fit.aliased)
-    if not len(columns):
-        return None
     coordinates = scipy.linalg.solve_triangular(basis.factor[columns - virtual], fit.basic_coef[columns])
-    return wald_statistic(np.asarray(coordinates), core[virtual:, virtual:])
+    return wald_statistic(np.asarray(coordinates), robust.core[virtual:, virtual:])
 
 
 def table_of(facts: LinearFacts, covariance: CoefficientCovariance, level: float = 0.95) -> InferenceTable:
     """Return the table of a fit, given the covariance of its coefficients."""
     level = require_level(level)
-    df = covariance.degrees_of_freedom
+    df, choice = covariance.degrees_of_freedom, covariance.choice
+    trusts = covariance.trust(facts.names)
+    groups = 0 if choice.by_row else choice.group_count
+    few = () if covariance.robust is None else few_notes(trusts, facts.names, choice.kind, groups)
     return InferenceTable(
         model="linear",
         rows=facts.rows,
-        degrees_of_freedom=df if df > 0.0 else None,
+        degrees_of_freedom=df if df > 0.0 and choice.kind != "CR2" else None,
         level=level,
         covariance=covariance.choice.kind,
         statistic="t",
-        terms=tuple(_terms(facts, covariance, level)),
+        terms=tuple(_terms(facts, covariance, trusts, level)),
         measures=tuple(_measures(facts, covariance)),
         conventions=_conventions(facts, covariance.choice),
-        notes=tuple(_notes(facts)),
+        notes=(*_notes(facts), *few),
     )
 
 
-def _terms(facts: LinearFacts, covariance: CoefficientCovariance, level: float) -> Iterator[Term]:
+def _terms(
+    facts: LinearFacts, covariance: CoefficientCovariance, trusts: Sequence[Trust], level: float
+) -> Iterator[Term]:
     fit, variances = facts.fit, np.diag(covariance.matrix)
-    for index, name in enumerate(facts.names):
+    for index, (name, worth) in enumerate(zip(facts.names, trusts, strict=True)):
         estimate, error = float(fit.coef[index]), math.sqrt(max(float(variances[index]), 0.0))
         if not fit.estimable[index]:
             yield Term(name, None, absent=not_estimable_reason(facts, index))
         elif covariance.objection:
             yield Term(name, estimate, absent=covariance.objection)
-        elif error == 0.0:
-            yield Term(name, estimate, error, absent=Refusal.NO_VARIANCE(name=name))
+        elif worth.hidden:
+            yield Term(name, estimate, absent=worth.absent)
+        elif error == 0.0 or worth.absent:
+            reason = worth.absent if error else Refusal.NO_VARIANCE(name=name)
+            yield Term(name, estimate, error, absent=reason)
         else:
-            yield wald_term(name, estimate, error, level, df=covariance.degrees_of_freedom)
+            yield replace(wald_term(name, estimate, error, level, df=worth.df), df=worth.own)
 
 
 def not_estimable_reason(facts: LinearFacts, index: int) -> str:
@@ -241,12 +260,19 @@ def _overall_test(facts: LinearFacts, covariance: CoefficientCovariance) -> Meas
     objection = covariance.objection or (Refusal.NOTHING_TO_TEST() if k == 0 else "")
     if objection:
         return Measure("F", None, absent=objection)
-    value = max(facts.total - fit.rss, 0.0) / k / (fit.rss / df)
-    if covariance.choice.kind != "classical":
-        if covariance.overall is None:
-            return Measure("F", None, absent=singular_covariance(k, covariance.choice.group_count))
-        value = covariance.overall / k
-    return f_test("F", value, k, df)
+    if covariance.robust is None:
+        return f_test("F", max(facts.total - fit.rss, 0.0) / k / (fit.rss / df), k, df)
+    return _robust_overall_test(facts, covariance, covariance.robust, k)
+
+
+def _robust_overall_test(
+    facts: LinearFacts, covariance: CoefficientCovariance, robust: RobustCovariance, count: int
+) -> Measure:
+    choice, virtual = covariance.choice, int(facts.virtual)
+    value = _overall_wald(robust, facts.fit)
+    slopes = np.eye(facts.fit.rank)[virtual:]
+    (f, rest), objection = robust_f_test(robust.units, slopes, value, choice, covariance.degrees_of_freedom)
+    return Measure("F", None, absent=objection) if objection or rest is None else f_test("F", f, count, rest)
 
 
 def _conventions(facts: LinearFacts, choice: CovarianceChoice) -> tuple[str, ...]:
@@ -265,8 +291,13 @@ def _conventions(facts: LinearFacts, choice: CovarianceChoice) -> tuple[str, ...
 def _error_assumption(choice: CovarianceChoice) -> str:
     if choice.kind == "newey_west":
         return f"errors may be related over {counted(choice.lag, 'row')} (Newey and West, Bartlett weights)"
-    if choice.groups is None:
+    if choice.groups is None or choice.by_row:
         return ERROR_ASSUMPTIONS[choice.kind]
+    if choice.kind == "CR2":
+        return (
+            f"errors may be related within {choice.group_count:,} groups (CR2: residuals times (I − H)^−½ of their"
+            " group; t has Satterthwaite degrees of freedom)"
+        )
     corrected = "times G/(G − 1) · (n − 1)/(n − rank)" if choice.kind == "clustered" else "not corrected for few groups"
     return f"errors may be related within {choice.group_count:,} groups ({corrected}; t has G − 1 degrees of freedom)"
 

@@ -50,7 +50,7 @@ from separatrix.design.maps import AffineMap
 from separatrix.design.rank import aliases_of_triangle, column_exponents, dependent_columns, row_triangle
 from separatrix.errors import DataError
 from separatrix.fit.labels import find_classes
-from separatrix.inference.basis import TINY, count_passes
+from separatrix.inference.basis import TINY, count_passes, upper_factor
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem, WeightedLoss, shift_intercept
@@ -186,12 +186,14 @@ class LogLikelihood:
         p = self.problem.design.shape[1]
         return np.column_stack([np.zeros(p), coef.reshape(-1, p).T])
 
-    def slopes(self, coef: Floats) -> Floats:
-        """Return ∂ log P / ∂ score of each row, (n, 1) or (n, K − 1) for all classes but the first, in one pass."""
+    def derivatives(self, coef: Floats) -> tuple[Floats, Floats]:
+        """Return the slopes, (n, k), and −∂² log P / ∂ score², (n, k²), of all classes but the first, in one pass."""
         eta = self.problem.design.matvec(self.shaped(coef))
         eta = eta if self.pairs is None else np.where(self.pairs, eta, -np.inf)
-        slopes = -np.asarray(self.problem.loss.expand(eta, self.problem.y, 1)[1])
-        return slopes[:, np.newaxis] if eta.ndim == 1 else slopes[:, 1:]
+        _, slopes, curvature = self.problem.loss.expand(eta, self.problem.y, 2)
+        if eta.ndim == 1:
+            return -np.asarray(slopes)[:, np.newaxis], np.asarray(curvature)[:, np.newaxis]
+        return -np.asarray(slopes)[:, 1:], np.asarray(curvature)[:, 1:, 1:].reshape(len(eta), -1)
 
     @cached_property
     def _free(self) -> Indices:
@@ -295,6 +297,13 @@ class MaximumLikelihood:
         """I⁻¹ for the coefficients of centred columns; 0 outside `independent`."""
         embedded = np.zeros((len(self.maximum.coef), len(self.maximum.coef)))
         embedded[np.ix_(self.independent, self.independent)] = self._inverse[0]
+        return embedded
+
+    @cached_property
+    def root(self) -> Floats:
+        """R with R Rᵗ = I⁻¹, (m, k): the coefficients of centred columns in orthonormal coordinates."""
+        embedded = np.zeros((len(self.maximum.coef), len(self.independent)))
+        embedded[self.independent] = upper_factor(self._inverse[0])
         return embedded
 
     @cached_property

@@ -40,7 +40,8 @@ class Term:
     """A coefficient; `absent` says why a number is `None`, and what to do.
 
     `output` is the class of the coefficient, if there are several. `ratio` is the odds ratio or, for a class against
-    the reference, the relative risk ratio, for one more unit of the column: the exponential of the estimate.
+    the reference, the relative risk ratio, for one more unit of the column: the exponential of the estimate. `df` are
+    the degrees of freedom of its t, if it has its own.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Term:
     ratio: float | None = None
     ratio_lower: float | None = None
     ratio_upper: float | None = None
+    df: float | None = None
 
 
 @dataclass(frozen=True)
@@ -247,9 +249,9 @@ def coefficient_grids(
     terms: Sequence[Term], reasons: Reasons, level: float, statistic: Statistic = "t", target: str = ""
 ) -> Iterator[Grid]:
     """Yield the coefficients of each class and, if they have any, their odds ratios."""
-    with_statistic = any(term.statistic is not None for term in terms)
+    with_statistic, with_df = (any(getattr(term, key) is not None for term in terms) for key in ("statistic", "df"))
     ends = f"{100.0 * level:g} % CI lower", "upper"
-    heads = ("", "estimate", "std. error", *[statistic] * with_statistic, "p", *ends)
+    heads = ("", "estimate", "std. error", *[statistic] * with_statistic, *["df"] * with_df, "p", *ends)
     for output, group in groupby(terms, key=lambda term: term.output):
         own = list(group)
         rows = tuple(
@@ -257,6 +259,7 @@ def coefficient_grids(
                 term.name + reasons.mark(term.absent),
                 *map(format_number, (term.estimate, term.standard_error)),
                 *[format_number(term.statistic, STATISTIC_DIGITS)] * with_statistic,
+                *[format_number(term.df, STATISTIC_DIGITS)] * with_df,
                 p_text(term.p_value),
                 *map(format_number, (term.lower, term.upper)),
             )
