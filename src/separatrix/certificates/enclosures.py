@@ -72,7 +72,7 @@ def shown_down(x: float, digits: int) -> str:
     if float(text) <= x or not math.isfinite(x):
         return text
     exponent = int(f"{x:.{digits - 1}e}".split("e")[1])
-    return f"{Decimal(text) - Decimal(10) ** (exponent - digits + 1):.{digits}g}"
+    return f"{float(Decimal(text) - Decimal(10) ** (exponent - digits + 1)):.{digits}g}"
 
 
 def upper_claim(claimed: float, proved: float) -> str:
