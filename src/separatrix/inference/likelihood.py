@@ -221,10 +221,10 @@ def _term(
     if covariance is None:
         return term(estimate, absent=absent)
     error = math.sqrt(variance(row, covariance.matrix))
-    if worth.hidden:
-        return term(estimate, absent=worth.absent)
-    if error == 0.0 or worth.absent:
-        return term(estimate, error, absent=worth.absent if error else Refusal.NO_VARIANCE(name=contrast.name))
+    if error == 0.0:
+        return term(estimate, error, absent=Refusal.NO_VARIANCE(name=contrast.name))
+    if worth.absent:
+        return term(estimate, None if worth.hidden else error, absent=worth.absent)
     return replace(wald_term(contrast.name, estimate, error, level, df=worth.df), output=contrast.output, df=worth.own)
 
 
