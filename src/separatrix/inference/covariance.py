@@ -172,7 +172,7 @@ def robust_covariance(
     correction = _correction(choice, n, rank)
     slopes = (weights * (y - centred.matvec(coef)))[:, np.newaxis]
     working = _working_rows(centred, (transform,), np.ones((len(y), 1)), slopes, weights, repeated=repeated)
-    rows, units = (y, weights), units_of(working, choice, n, correction, repeated=repeated)
+    rows, units = (y, weights), units_of(working, choice, n, correction)
     if choice.groups is not None and isinstance(units, MatrixUnits):
         core = units.core
     elif choice.groups is not None:
@@ -216,14 +216,14 @@ def _working_rows(
     return WorkingRows(design, tuple(transforms), curvature * weights[:, np.newaxis], slopes, counts)
 
 
-def units_of(rows: WorkingRows, choice: CovarianceChoice, n: float, correction: float, *, repeated: bool) -> Units:
+def units_of(rows: WorkingRows, choice: CovarianceChoice, n: float, correction: float) -> Units:
     """Return the units of a robust covariance: in one pass those of groups, if their matrices fit in memory."""
     rows_per_coefficient, kind = n / rows.rank, choice.kind
     if kind == "newey_west":
         return SeriesUnits(rows, kind, rows_per_coefficient, correction, lag=choice.lag)
     if choice.groups is None:
         return row_units(rows, kind, rows_per_coefficient, correction)
-    if choice.by_row and repeated:
+    if choice.by_row and rows.counts.max() > 1.0:
         raise OptionError('covariance="CR2" without groups is not for frequencies; give groups=…, or use "HC3"')
     if has_room(choice.group_count, rows.rank):
         units = matrix_units(rows, choice.groups, kind, rows_per_coefficient, correction)
@@ -350,7 +350,7 @@ def sandwich(mle: MaximumLikelihood, choice: CovarianceChoice, n: float, *, repe
     transforms = np.split(root, slopes.shape[1])
     score = (slopes.T * weights).T
     rows = _working_rows(problem.design, transforms, curvature, score, weights, repeated=repeated)
-    units = units_of(rows, choice, n, correction, repeated=repeated)
+    units = units_of(rows, choice, n, correction)
     if choice.groups is not None and isinstance(units, MatrixUnits):
         return LikelihoodCovariance(np.asarray(root @ units.core @ root.T), root, units)
     if choice.groups is None:

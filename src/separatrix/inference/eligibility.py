@@ -80,8 +80,8 @@ class Refusal(StrEnum):
     SINGULAR = "this covariance is singular, so {count:#coefficient} cannot be tested at once; test fewer"
     NO_VARIANCE = 'the rows that decide {name!r} are all fitted exactly, without variance; use covariance="classical"'
     ONE_UNIT = (
-        "{share:.0%} of the variance of {name!r} comes from one {unit}, whose error cannot be estimated; drop the column,"
-        ' or use covariance="classical"'
+        "{share:.0%} of the variance of {name!r} comes from one {unit}, whose error cannot be estimated; drop the"
+        ' column, or use covariance="classical"'
     )
     LIBERAL = (
         "a {covariance} test of {name!r} at 5 % would reject a true null in {rate:.0%} of samples like this one;"

@@ -165,7 +165,8 @@ class LikelihoodFit:
 
 def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float) -> InferenceTable:
     """Return the table of coefficients of a fit."""
-    errors, trusts = fit.errors(choice), trusts_of(fit, choice)
+    errors = fit.errors(choice)
+    trusts = _trusts(fit, choice, errors[0])
     terms = [_term(fit, contrast, errors, worth, level) for contrast, worth in zip(fit.contrasts, trusts, strict=True)]
     labels, groups = [contrast.label for contrast in fit.contrasts], 0 if choice.by_row else choice.group_count
     df = t_freedom(choice)
@@ -188,9 +189,8 @@ def t_freedom(choice: CovarianceChoice) -> float | None:
     return None if choice.groups is None else choice.group_count - 1.0
 
 
-def trusts_of(fit: LikelihoodFit, choice: CovarianceChoice) -> list[Trust]:
+def _trusts(fit: LikelihoodFit, choice: CovarianceChoice, errors: LikelihoodCovariance | None) -> list[Trust]:
     """Return what the test of each coefficient is worth."""
-    errors, _ = fit.errors(choice)
     if errors is None or errors.units is None or fit.mle is None:
         return [Trust(t_freedom(choice))] * len(fit.contrasts)
     contrasts = np.array([fit.mle.row(contrast.entries) for contrast in fit.contrasts]) @ errors.root
@@ -236,10 +236,10 @@ def _term(
     if covariance is None:
         return term(estimate, absent=absent)
     error = math.sqrt(variance(row, covariance.matrix))
-    if worth.hidden:
-        return term(estimate, absent=worth.absent)
-    if error == 0.0 or worth.absent:
-        return term(estimate, error, absent=worth.absent if error else Refusal.NO_VARIANCE(name=contrast.name))
+    if error == 0.0:
+        return term(estimate, error, absent=Refusal.NO_VARIANCE(name=contrast.name))
+    if worth.absent:
+        return term(estimate, None if worth.hidden else error, absent=worth.absent)
     return replace(wald_term(contrast.name, estimate, error, level, df=worth.df), output=contrast.output, df=worth.own)
 
 

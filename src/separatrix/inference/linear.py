@@ -204,11 +204,10 @@ def _terms(
             yield Term(name, None, absent=not_estimable_reason(facts, index))
         elif covariance.objection:
             yield Term(name, estimate, absent=covariance.objection)
-        elif worth.hidden:
-            yield Term(name, estimate, absent=worth.absent)
-        elif error == 0.0 or worth.absent:
-            reason = worth.absent if error else Refusal.NO_VARIANCE(name=name)
-            yield Term(name, estimate, error, absent=reason)
+        elif error == 0.0:
+            yield Term(name, estimate, error, absent=Refusal.NO_VARIANCE(name=name))
+        elif worth.absent:
+            yield Term(name, estimate, None if worth.hidden else error, absent=worth.absent)
         else:
             yield replace(wald_term(name, estimate, error, level, df=worth.df), df=worth.own)
 

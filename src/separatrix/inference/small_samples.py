@@ -61,7 +61,7 @@ MATRIX_CELLS = 2**24  # of the groups' matrices: 128 MB
 PAIR_CELLS = 2**22  # of the products of pairs of units
 CHUNK_CELLS = 2**20  # of the groups' matrices that are decomposed at once
 FEW_GROUPS = 40  # below it a table says that groups are few
-DECISIVE = 0.5  # share of a coefficient's variance: a unit with more decides it
+DECISIVE = 0.4  # share of a coefficient's variance: a unit with more decides it
 CR2 = 'covariance="CR2"'
 REMEDIES = {"CR2": 'covariance="classical"', "newey_west": "a smaller lag, or a longer series"}
 TINY_SHARE = 1e-12  # of the true variance: smaller is rounding error

@@ -1,0 +1,16 @@
+"""The law of shown cells: under a true null, p < .05 in at most 6.5 % of them, or 8 % beside a flag.
+
+2,000 samples of each design, pooled over its columns of no effect; no cell of a regular design is absent.
+"""
+
+import pytest
+from true_null import DESIGNS, Design, count
+
+RUNS = 2000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: f"{design.model}-{design.name}")
+def test_shown_cells_reject_a_true_null_as_often_as_they_say(design: Design) -> None:
+    faults = [fault for share in count(design, RUNS) for fault in share.faults]
+    assert not faults, "\n".join(faults)
