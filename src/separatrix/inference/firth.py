@@ -397,7 +397,7 @@ def _measures(fit: FirthFit, problem: Problem, absent: str) -> Iterator[Measure]
         test = firth_lr_test(fit, problem.design.names[virtual:])
         null = "intercept-only" if virtual else "empty"
         detail = f"penalised; test against the {null} model, χ²({len(tested)})"
-        yield Measure("likelihood ratio", test.statistic, test.p_value, detail)
+        yield Measure("likelihood ratio", test.chi2, test.p_value, detail)
     if virtual:
         detail = f"FLIC: the mean probability is the rate, {facts['rate']:.4g}"
         yield Measure("intercept of predictions", float(fit.result.intercept), detail=detail)
@@ -408,6 +408,6 @@ def firth_lr_test(fit: FirthFit, names: Sequence[str]) -> LikelihoodRatioTest:
     maximum = fit.known_maximum
     known = maximum.log_likelihood.problem.design.names
     indices = coefficient_indices(names, known)
-    statistic = maximum.drop(indices)
-    p_value = chi2_probability(statistic, len(indices))
-    return LikelihoodRatioTest(tuple(known[index] for index in indices), statistic, len(indices), p_value)
+    chi2, tested = maximum.drop(indices), tuple(known[index] for index in indices)
+    p_value = chi2_probability(chi2, len(tested))
+    return LikelihoodRatioTest(tested, chi2, len(tested), p_value, "penalised likelihood ratio")

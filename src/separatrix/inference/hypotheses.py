@@ -209,16 +209,17 @@ class WaldTest(JsonRecord):
 
 @dataclass(frozen=True)
 class LikelihoodRatioTest(JsonRecord):
-    """The test by the likelihood, or by a penalised one, that the named coefficients are all 0."""
+    """The test by a likelihood, which the convention names, that the named coefficients are all 0."""
 
     names: tuple[str, ...]
-    statistic: float
+    chi2: float
     degrees_of_freedom: int
     p_value: float
+    convention: str
 
     def __str__(self) -> str:
-        statistic = f"χ²({self.degrees_of_freedom}) = {format_number(self.statistic)}"
-        return f"{' = '.join(self.names)} = 0: {statistic}, {p_phrase(self.p_value)}"
+        statistic = f"χ²({self.degrees_of_freedom}) = {format_number(self.chi2)}, {p_phrase(self.p_value)}"
+        return f"{' = '.join(self.names)} = 0 ({self.convention}): {statistic}"
 
 
 def linear_wald_test(facts: LinearFacts, covariance: CoefficientCovariance, names: Sequence[str]) -> WaldTest:
