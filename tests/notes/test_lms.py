@@ -7,7 +7,7 @@ import pytest
 
 import separatrix as sx
 from separatrix.errors import ConvergenceWarning, OptionError
-from separatrix.reports.findings import _findings
+from separatrix.reports.findings import fit_findings
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3)) * [1.0, 2.0, 0.5] + [0.0, 1.0, 0.0]
@@ -140,7 +140,7 @@ def test_status_certificate_and_report_agree(demo, tol):
     assert model.certificate_.verdict == "optimal"
     assert model.certificate_.relative_gap <= max(tol, 2.0**-52)
     assert model.certificate_.verify(rows, labels)
-    word = {finding.question: finding.word for finding in _findings(model.certificate_)}["optimal"]
+    word = {finding.question: finding.word for finding in fit_findings(model.result_)}["optimal"]
     assert word == "yes"
 
 

@@ -12,7 +12,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any, Literal, TypeVar, cast
 
@@ -56,7 +56,7 @@ class Term:
     ratio: float | None = None
     ratio_lower: float | None = None
     ratio_upper: float | None = None
-    df: float | None = None
+    df: float | None = field(default=None, metadata={"optional": True})
 
 
 @dataclass(frozen=True)

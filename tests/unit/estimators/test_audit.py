@@ -29,9 +29,10 @@ def cancer():
 
 def test_one_optimum_for_all_solvers_and_each_ones_distance(cancer):
     X, y = cancer
+    tolerances = {"lbfgs": 1e-4, "newton-cholesky": 1e-4, "liblinear": 1e-6}
     audits = {
-        solver: sx.audit(fitted(linear_model.LogisticRegression(solver=solver), X, y), X, y)
-        for solver in ("lbfgs", "newton-cholesky", "liblinear")
+        solver: sx.audit(fitted(linear_model.LogisticRegression(solver=solver, tol=tol), X, y), X, y)
+        for solver, tol in tolerances.items()
     }
     for audit in audits.values():
         assert len(y) * audit.least == pytest.approx(OPTIMUM, abs=1e-4)
@@ -39,7 +40,7 @@ def test_one_optimum_for_all_solvers_and_each_ones_distance(cancer):
     assert audits["newton-cholesky"].gap < 1e-8
     assert len(y) * (audits["lbfgs"].objective - audits["lbfgs"].least) > 1.0
     assert any("it stopped" in finding for finding in audits["lbfgs"].findings)
-    assert len(y) * audits["liblinear"].objective == pytest.approx(OPTIMUM + 5.22, abs=0.1)
+    assert len(y) * audits["liblinear"].objective == pytest.approx(OPTIMUM + 5.185, abs=1e-3)
     assert audits["liblinear"].penalises_intercept
     assert any("its intercept was penalised" in finding for finding in audits["liblinear"].findings)
 

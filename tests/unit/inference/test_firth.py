@@ -22,7 +22,7 @@ from separatrix.errors import DataError, OptionError
 from separatrix.inference.firth import FirthLogLikelihood, FirthPoint, fit_firth
 from separatrix.losses import Logistic
 from separatrix.problem import Problem
-from separatrix.reports.findings import _findings
+from separatrix.reports.findings import fit_findings
 
 X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])
 SEPARATED = np.array([0, 0, 0, 1, 1, 1])
@@ -350,7 +350,7 @@ def test_bias_reduction_needs_all_rows() -> None:
 
 def test_the_findings_claim_a_local_maximum_only() -> None:
     model = sx.LogisticRegression(bias_reduction=True).fit(COLUMNS, EVENTS)
-    found = {finding.question: (finding.word, finding.evidence[0]) for finding in _findings(model.certificate_)}
+    found = {finding.question: (finding.word, finding.evidence[0]) for finding in fit_findings(model.result_)}
     assert found["exists"] == ("yes", "the columns have full rank, so the penalised likelihood (Firth) has a maximum")
     assert found["unique"] == ("not known", "the penalised likelihood may have several local maxima")
     assert found["optimal"][0] == "partly"
