@@ -31,7 +31,14 @@ def run(*arguments: str) -> Any:
 def test_every_family_is_a_module_with_a_fit() -> None:
     folder = Path(options.__file__).parent
     modules = {kind.module for kind in FAMILIES.values()}
-    assert {file.stem for file in folder.glob("*.py")} == {"__init__", "base", "options", "penalised", *modules}
+    assert {file.stem for file in folder.glob("*.py")} == {
+        "__init__",
+        "aliased",
+        "base",
+        "options",
+        "penalised",
+        *modules,
+    }
     for module in modules:
         assert callable(import_module(f"separatrix.families.{module}").fit)
 

@@ -41,10 +41,11 @@ from separatrix.design.build import (
     row_radius,
     with_intercept,
 )
+from separatrix.design.combined import ColumnsMap
 from separatrix.design.kernel_matrix import by_rows, select_rows
 from separatrix.design.kernels import AnyKernel, Precomputed
 from separatrix.design.mapped import MappedRows
-from separatrix.design.maps import AnyMap, ColumnsMap, FeatureMap
+from separatrix.design.maps import AnyMap, FeatureMap
 from separatrix.errors import DataError, counted
 from separatrix.numerics import as_objects, first_rounded, refuse_masked, rounded_error
 

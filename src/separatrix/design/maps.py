@@ -31,11 +31,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from separatrix.arrays import Floats, Indices
+from separatrix.arrays import Floats
 from separatrix.codec import Shape, Tag, read, write
 from separatrix.design.kernels import AnyKernel, Kernel
 from separatrix.errors import DataError, OptionError, require_count
-from separatrix.numerics import compensated_dots
 
 NO_RANK = 1e-12  # relative to the largest eigenvalue of the landmarks' kernel matrix: smaller ones are rounding
 ROOT_TWO = math.sqrt(2.0)
@@ -312,57 +311,6 @@ class SquaredDistanceMap(FeatureMap):
 
     def names(self, inputs: Sequence[str]) -> tuple[str, ...]:
         return (*(inputs if self.keep else ()), "squared_distance")
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnsMap(FeatureMap):
-    """Some of the input columns.
-
-    >>> ColumnsMap(np.array([0, 2]), 3).names(["a", "b", "c"])
-    ('a', 'c')
-    """
-
-    chosen: Indices
-    columns: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.columns, len(self.chosen)
-
-    @property
-    def words(self) -> str:
-        return f"{len(self.chosen)} of {self.columns} columns"
-
-    def apply(self, X: Floats) -> Floats:
-        return np.asarray(X[:, self.chosen])
-
-    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:
-        return tuple(inputs[column] for column in self.chosen)
-
-
-@dataclass(frozen=True, eq=False)
-class AffineMap(FeatureMap):
-    """The rows, after a 1, times a matrix (1 + inputs, outputs); if `careful`, rounded from twice the precision."""
-
-    exact: ClassVar[bool] = False
-    matrix: Floats
-    careful: bool
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.matrix) - 1, self.matrix.shape[1]
-
-    @property
-    def words(self) -> str:
-        return f"{self.outputs} combinations of columns"
-
-    def apply(self, X: Floats) -> Floats:
-        if not self.careful:
-            return np.asarray(X @ self.matrix[1:] + self.matrix[0])
-        columns, mapped = np.column_stack([np.ones(len(X)), X]), np.empty((len(X), self.outputs))
-        for place, each in enumerate(self.matrix.T):
-            mapped[:, place] = sum(compensated_dots(np.asfortranarray(columns), each))
-        return mapped
 
 
 ALL: tuple[type[FeatureMap], ...] = (SquaredDistanceMap, PolynomialMap, ProductsMap, FourierMap, NystroemMap)

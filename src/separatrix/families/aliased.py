@@ -21,8 +21,8 @@ from separatrix.certificates.curvature import MAX_WIDTH, Dependence
 from separatrix.certificates.data import data_of
 from separatrix.certificates.rays import Relation
 from separatrix.design.base import Design
+from separatrix.design.combined import ColumnsMap
 from separatrix.design.mapped import MappedRows
-from separatrix.design.maps import ColumnsMap
 from separatrix.design.rank import Aliases, dependent_columns
 from separatrix.families.base import Fitted, TrainingRows
 from separatrix.fit.collinearity import exact_relations

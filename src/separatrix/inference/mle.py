@@ -45,8 +45,8 @@ from separatrix.certificates.rays import Rays, Relation
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import one_blas_thread
 from separatrix.design.build import make_design
+from separatrix.design.combined import AffineMap
 from separatrix.design.mapped import MappedDesign
-from separatrix.design.maps import AffineMap
 from separatrix.design.rank import aliases_of_triangle, column_exponents, dependent_columns, row_triangle
 from separatrix.errors import DataError
 from separatrix.fit.labels import find_classes

@@ -17,8 +17,8 @@ import numpy as np
 
 from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Design
+from separatrix.design.combined import ColumnsMap
 from separatrix.design.mapped import MappedDesign
-from separatrix.design.maps import ColumnsMap
 from separatrix.errors import DataError
 from separatrix.inference.eligibility import Refusal
 from separatrix.inference.fitted import Inference
