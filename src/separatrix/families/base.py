@@ -40,7 +40,7 @@ from separatrix.solvers.stochastic import Stochastic
 
 Link = Literal["sigmoid", "softmax", "one_vs_rest", "none"]
 Side = Literal["positive", "negative"]
-ADDITIVE_FACTS = ("updates", "visits", "gap")  # facts that are summed over the fits
+ADDITIVE_FACTS = ("updates", "visits", "reads", "gap")  # facts that are summed over the fits
 
 
 class ClassifiedRows:
