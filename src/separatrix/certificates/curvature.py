@@ -22,7 +22,7 @@ there qⱼ (I − 11ᵗ/K), and the gap gains Σⱼ qⱼ (Σₖ wⱼₖ)² / 2K.
 T is a product of two matrices. The first removes the dependence of the columns (the inverse of a triangle of their QR
 factorisation), the second is the inverse of a Cholesky factor of H in these coordinates. Four attempts, each tighter:
 
-    plain         the columns as they are, in one pass
+    plain         the columns as they are, or some of them, in one pass
     orthogonal    rows in the coordinates of a QR factorisation, in two passes
     compensated   the same with dot products in twice the working precision, for few rows
     refined       the same in coordinates that have the second factor too, for penalties next to 0
@@ -652,7 +652,8 @@ def penalties(problem: Problem, conditions: Conditions) -> tuple[Floats, Floats]
 
 def _selects(coordinates: Floats) -> bool:
     """Tell whether coordinates are some of the columns, which are not rounded."""
-    return int((coordinates == 1.0).sum()) == np.count_nonzero(coordinates) == coordinates.shape[1]
+    ones = int((coordinates == 1.0).sum())
+    return ones == coordinates.shape[1] and ones == int(np.count_nonzero(coordinates))
 
 
 def _inverse_root(matrix: Floats) -> tuple[Floats, float] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -121,6 +122,16 @@ def test_a_penalty_tells_equal_columns_apart() -> None:
     assert gap_bound(problem, coef).gap >= gap
     curved = curvature_bound(problem, coef)
     assert curved is None or curved.gap >= gap
+
+
+def test_no_column_is_aliased_under_a_penalty() -> None:
+    x = np.arange(6.0)
+    document = json.loads(
+        sx.LogisticRegression(strength=0.1).fit(x[:, np.newaxis] ** [1, 1], x > 2.5).certificate_.to_json()
+    )
+    document["statement"]["aliased"], document["witness"]["relations"] = [2], [{"1": 1.0}]
+    with pytest.raises(sx.errors.CertificateError, match="a penalty tells them apart"):
+        sx.certificate_from_dict(document)
 
 
 @pytest.mark.parametrize("strength", [1.5085e-18, 1e-17, 1e-12])
