@@ -83,16 +83,17 @@ class Refusal(StrEnum):
     MAXIMUM_NOT_SHOWN = f"it could not be shown that the likelihood has a maximum; rescale, or use {FIRTH_OR_PENALTY}"
     NEARLY_DEPENDENT = "the columns are nearly dependent (collinear to rounding), so variances are unknown; drop some"
     PAST_TURNING = (
-        "Wald's statistic of {name!r} falls as its estimate grows (Hauck–Donner effect), so that its test and interval"
+        "the Wald statistic of {name!r} falls as its estimate grows (Hauck–Donner effect), so its test and interval"
         ' mislead; use summary(test="lr")'
     )
     PAST_TURNING_JOINTLY = (
-        "Wald's statistic of {names} falls as the estimates grow (Hauck–Donner effect), so that its test misleads; use"
+        "the Wald statistic of {names} falls as the estimates grow (Hauck–Donner effect), so its test misleads; use"
         " lr_test"
     )
-    NOTHING_LEFT = "the other columns separate the classes by themselves, which leaves nothing to test; test fewer columns"
-    NOT_TESTABLE = "the rows do not tell {names} from the other columns, which leaves nothing to test; test others"
-    TOO_LARGE = "{rows:#row} of {columns:#column} are too many to copy, as a test of separated classes needs; use a sample"
+    NOT_TESTABLE = "the rows that overlap do not tell {names} from the other columns: nothing to test; test others"
+    TOO_LARGE = (
+        "{rows:#row} of {columns:#column} are too many to copy, as a test of separated classes needs; use a sample"
+    )
     NO_PROFILE = "the profile of the likelihood of {name!r} could not be computed to its end; rescale the columns"
     NOT_IDENTIFIED = "some coefficients are not identified"
     BIAS_REDUCED = "the fit is bias-reduced, and has no likelihood to compare models by; read its summary()"

@@ -10,7 +10,8 @@ coefficients of the first class are 0).
 
 `maximise` takes Newton steps if the information is minus the Hessian, else L-BFGS steps that start from the
 information; steps are halved until ℓ rises. The result does not depend on the units of the columns. Where scores are so
-large that the information tells little, a Newton step may fail; it is then damped by a bound on the information at any coefficients (Böhning 1992), of which a share is added: with all of it, no step can fail.
+large that the information tells little, a Newton step may fail: then shares of a bound on the information at any
+coefficients (Böhning 1992) are added to it; with all of the bound, no step can fail.
 
 If the classes are quasi-completely separated, ℓ tends to its supremum as the (row, other class) pairs that a direction
 separates drop out; the estimate is that of the remaining pairs. Columns that then depend on others (exact relations)
@@ -66,6 +67,7 @@ SHORT = 0.1  # of a Newton step: a shorter one is compared with damped steps
 SHARES = 10.0 ** np.arange(-15, 1)  # of the bound on the information, by which steps are damped
 SINGULAR = 1e-12  # smallest pivot or eigenvalue of the scaled information: below it too few digits are left
 MLE_TOLERANCE = 1e-14  # of ½ ∇ᵗI⁻¹∇: 1e-7 standard errors
+SKEWED = 0.5  # skewness of ℓ below which Wald's test and interval hold beyond his statistic's turning point
 NULL_SHARE = 1e-10  # share of a contrast in the null directions above which its variance is unknown
 
 
@@ -138,9 +140,7 @@ def maximise(
     return Maximum(coef, current, logliks, gain)
 
 
-def _is_reliable(
-    log_likelihood: LogLikelihood, gradient: Floats, information: Floats, basis: Floats | None
-) -> bool:
+def _is_reliable(log_likelihood: LogLikelihood, gradient: Floats, information: Floats, basis: Floats | None) -> bool:
     """Tell whether a gain expected by the information can be relied on.
 
     If that is nearly singular, the gain by its bound, which is smaller in exact arithmetic, must be small too.
@@ -237,13 +237,16 @@ class LogLikelihood:
             expansion, total = problem.design.sweep(coef, partial(_masked_loss, problem.pointwise), 2, rows), 1.0
         assert expansion.gradient is not None  # order 2 has both
         assert expansion.hessian is not None
-        gradient, hessian = expansion.gradient.ravel()[self._free], expansion.hessian[np.ix_(self._free, self._free)]
+        gradient, hessian = (
+            expansion.gradient.ravel()[self.free_indices],
+            expansion.hessian[np.ix_(self.free_indices, self.free_indices)],
+        )
         return LikelihoodExpansion(-total * expansion.value, -total * gradient, total * hessian)
 
     @cached_property
     def bound(self) -> Floats:
         """A matrix above the information at any coefficients, in the Loewner order, (m, m)."""
-        hessian = self.problem.bounding_hessian()[np.ix_(self._free, self._free)]
+        hessian = self.problem.bounding_hessian()[np.ix_(self.free_indices, self.free_indices)]
         return np.asarray(self.problem.total_weight * hessian)
 
     def third_derivatives(self, coef: Floats, directions: Floats) -> Floats:
@@ -278,7 +281,7 @@ class LogLikelihood:
         return slopes[:, np.newaxis] if eta.ndim == 1 else slopes[:, 1:]
 
     @cached_property
-    def _free(self) -> Indices:
+    def free_indices(self) -> Indices:
         """The indices of the flat coefficients in the Hessian of the loss, which is column-major."""
         indices = np.arange(self.problem.zero_coef().size)
         if self.problem.loss.target != "classes":
@@ -377,6 +380,30 @@ class MaximumLikelihood:
         embedded[np.ix_(self.independent, self.independent)] = self._inverse[0]
         return embedded
 
+    def past_turning(self, tests: Sequence[Floats]) -> list[bool]:
+        """Tell for contrasts of centred columns, (k, m) each, whether Wald's statistic falls as they grow together.
+
+        With b their estimates and V their covariance, W = bᵗV⁻¹b. Along d = I⁻¹ rowsᵗ V⁻¹b, the way that the other
+        coefficients follow, W changes by 2W − ℓ′′′(d, d, d): Hauck and Donner's effect where that is negative. It does
+        not depend on units or on the origin of other columns. With many rows it is harmless: if the skewness of ℓ along
+        d, ℓ′′′(d, d, d) / W^1.5, is below ½, W is above 16, and intervals are nearly those of the profile.
+        """
+        if not tests:
+            return []
+        directions, statistics = [], []
+        for rows in tests:
+            shared = rows @ self.covariance
+            coef = rows @ self.maximum.coef
+            try:
+                solved = solve_scaled(shared @ rows.T, coef)
+            except np.linalg.LinAlgError:
+                solved = np.zeros(len(coef))
+            directions.append(shared.T @ solved)
+            statistics.append(float(coef @ solved))
+        thirds = self.log_likelihood.third_derivatives(self.maximum.coef, np.column_stack(directions))
+        limits = (max(2.0 * statistic, SKEWED * statistic**1.5) for statistic in statistics)
+        return [bool(third > limit) for third, limit in zip(thirds, limits, strict=True)]
+
     @cached_property
     def _inverse(self) -> tuple[Floats, Floats, Floats]:
         information = self.maximum.expansion.information
@@ -438,6 +465,16 @@ def limit_log_likelihood(centred: Problem, problem: Problem, existence: Separabi
     pairs = np.arange(len(existence.classes)) == codes[:, np.newaxis]  # of each row its own class, and those remaining
     pairs[~pairs] = remaining
     return LogLikelihood(centred, pairs)
+
+
+def information_rank(log_likelihood: LogLikelihood, space: Floats | None = None) -> int:
+    """Return the rank of the information at scores of 0, of all coefficients or in the span of a basis (m, k)."""
+    size = len(log_likelihood.free_indices) if space is None else space.shape[1]
+    expansion = log_likelihood.expand(np.zeros(len(log_likelihood.free_indices))) if size else None
+    if expansion is None:
+        return 0
+    information = expansion.information if space is None else space.T @ expansion.information @ space
+    return int(size - invert_information(information)[2].shape[1])
 
 
 def independent_columns(relations: Sequence[Any], size: int, p: int, centre: Floats) -> Indices:

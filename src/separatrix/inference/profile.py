@@ -141,8 +141,10 @@ class _Curve:
         """A change of row·w from the start that changes no score by much."""
         start = self.profile.start
         direction = self._direction(start)
-        return LARGEST_CHANGE * float(self.row @ direction) / max(
-            self.profile.log_likelihood.largest_change(start.coef, direction), TINY
+        return (
+            LARGEST_CHANGE
+            * float(self.row @ direction)
+            / max(self.profile.log_likelihood.largest_change(start.coef, direction), TINY)
         )
 
     def drop(self, value: float) -> float:
@@ -265,7 +267,9 @@ def _interval_without_maximum(fit: LikelihoodFit, contrast: Contrast, level: flo
 
 
 def _unknown_interval(contrast: Contrast, reason: str) -> Interval:
-    return Interval(contrast.name, *[math.nan] * 6, absent=reason)
+    return flat_interval(contrast.name)._replace(
+        lower=math.nan, upper=math.nan, p_value=math.nan, statistic=math.nan, absent=reason
+    )
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from separatrix.inference.mle import (
     LogLikelihood,
     Maximum,
     independent_columns,
-    invert_information,
+    information_rank,
     limit_log_likelihood,
     maximise,
 )
@@ -53,7 +53,7 @@ class Restriction:
     @property
     def degrees_of_freedom(self) -> int:
         """The number of coefficients that the columns left out add."""
-        return self.rank - self.space.shape[1]
+        return int(self.rank - self.space.shape[1])
 
     @cached_property
     def maximum(self) -> Maximum:
@@ -74,9 +74,9 @@ def restrict(fit: LikelihoodFit, dropped: Sequence[int]) -> Restriction | None:
         if remaining is None:
             return None
         log_likelihood, flat = remaining
-        rank = _rank(log_likelihood, np.eye(size))
+        rank = information_rank(log_likelihood)
     restriction = Restriction(log_likelihood, embedding(flat, size, p, centre), rank)
-    if not fit.has_maximum and _rank(log_likelihood, restriction.space) < len(flat):
+    if not fit.has_maximum and information_rank(log_likelihood, restriction.space) < len(flat):
         raise DataError(Refusal.NEARLY_DEPENDENT())
     count_passes(fit.problem, centred.design)
     return restriction
@@ -110,16 +110,6 @@ def _remaining(fit: LikelihoodFit, centred: Problem, kept: Indices) -> tuple[Log
     width = len(kept) * (len(fit.coef) // p)
     flat = independent_columns(existence.relations, width, len(kept), np.zeros(0))
     return limit_log_likelihood(centred, own, existence), flat // len(kept) * p + kept[flat % len(kept)]
-
-
-def _rank(log_likelihood: LogLikelihood, space: Floats) -> int:
-    """Return the rank of the information in the span of a basis (m, k), at scores of 0."""
-    if not space.shape[1]:
-        return 0
-    expansion = log_likelihood.expand(np.zeros(len(space)))
-    assert expansion is not None  # ℓ has derivatives everywhere
-    null_directions = invert_information(space.T @ expansion.information @ space)[2]
-    return space.shape[1] - null_directions.shape[1]
 
 
 def embedding(flat: Indices, size: int, p: int, centre: Floats) -> Floats:
