@@ -95,7 +95,13 @@ class LogisticRegression(LogisticOptions, WeightedFit, ProbabilityMixin, LinearC
     def firth_(self) -> FirthFit | None:
         return self._logistic().firth
 
-    def summary(self, covariance: str = "classical", groups: Any = None, level: float = 0.95) -> InferenceTable:
+    def summary(
+        self,
+        covariance: str = "classical",
+        groups: Any = None,
+        level: float = 0.95,
+        test: Literal["wald", "lr"] | None = None,
+    ) -> InferenceTable:
         """Return the table of coefficients: standard errors, z, p-values, intervals, odds ratios, measures of the fit.
 
         Numbers that are not valid are absent, with the reason and a remedy: with separated classes, those of the
@@ -110,6 +116,8 @@ class LogisticRegression(LogisticOptions, WeightedFit, ProbabilityMixin, LinearC
             "clustered_HC0", without the correction for few groups) for rows correlated within groups
         groups : (n,) group of each row, for "clustered"
         level : confidence level of the intervals
+        test : "wald", or "lr" for likelihood-ratio tests, by refits without each coefficient, and profile intervals;
+            None for the option of the model
 
         Examples
         --------
@@ -118,15 +126,18 @@ class LogisticRegression(LogisticOptions, WeightedFit, ProbabilityMixin, LinearC
         >>> term = model.summary().term("x1")
         >>> round(term.standard_error, 4), round(term.p_value, 4)
         (0.614, 0.2726)
+        >>> round(model.summary(test="lr").term("x1").p_value, 4)
+        0.2012
         """
-        return self._inference().table(covariance, groups, level)
+        return self._inference().table(covariance, groups, level, test=test)
 
     def profile_intervals(self, level: float = 0.95) -> tuple[Interval, ...]:
-        """Return the profile-likelihood interval of each coefficient, for two classes.
+        """Return the profile-likelihood interval of each coefficient.
 
-        The interval of a coefficient without a finite estimate is unbounded on that side; that of a coefficient that is
-        not identified is the whole line. The p-values are those of likelihood-ratio tests. For a bias-reduced fit, the
-        likelihood is the penalised one.
+        The interval of a coefficient without a finite estimate is unbounded on that side (of two classes; of several,
+        it is not known); that of a coefficient that is not identified is the whole line. What is not known is NaN, and
+        `absent` says why. The p-values are those of likelihood-ratio tests. For a bias-reduced fit, the likelihood is
+        the penalised one.
         """
         return tuple(self._inference().intervals(level))
 
@@ -135,9 +146,18 @@ class LogisticRegression(LogisticOptions, WeightedFit, ProbabilityMixin, LinearC
         return self._inference().wald_test(names, covariance, groups)
 
     def lr_test(self, names: Sequence[str]) -> LikelihoodRatioTest:
-        """Test that the named coefficients of a bias-reduced fit are 0, by the ratio of penalised likelihoods.
+        """Test that the named coefficients of all classes are 0, by the likelihood ratio to the fit without them.
 
-        The penalty is that of all columns, as in logistf's `logistftest`.
+        If the likelihood has no maximum, because some coefficients diverge, its supremum takes its place; completely
+        separated classes are refused. Of a bias-reduced fit the penalised likelihoods are compared, with the penalty of
+        all columns, as in logistf's `logistftest`.
+
+        Examples
+        --------
+        >>> import separatrix as sx
+        >>> model = sx.LogisticRegression().fit([[0], [1], [2], [3], [4], [5]], [0, 1, 0, 0, 1, 1])
+        >>> round(model.lr_test(["x1"]).p_value, 4)
+        0.2012
         """
         return self._inference().lr_test(names)
 

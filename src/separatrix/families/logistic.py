@@ -3,7 +3,8 @@
 At strength 0 the fit is the maximum likelihood estimate, which does not exist for separable classes: the fit then stops
 as soon as that is certain and says so. The curvature at the optimum proves that the maximum exists; where it does not,
 separability is decided by a search, which starts from the fit. The optimum is where inference starts. Strength "auto"
-means maximum likelihood if it exists, else a penalty with a reason. The intercept is never penalised.
+means maximum likelihood if it exists, or if at least some columns have an estimate (the others diverge, and rows that
+they decide get probabilities of nearly 0 or 1), else a penalty with a reason. The intercept is never penalised.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def _maximise(
         columns = reduced_columns(weighted.design, weighted.weights)
         if columns is not None:
             return _maximise_reduced(replace(columns, arbitrary=True), rows, options, start, watch)
-    if unproved is None or not _may_need_penalty(options):
+    if unproved is None or not _may_need_penalty(options) or _some_estimable(fits):
         existence = _existence_about([each.existence for each in fits], rows, options)
         return _unpenalised(weighted, tasks, fits, existence, options)
     if unproved.verdict == "undecided":
@@ -207,6 +208,20 @@ def _unproved(fits: Sequence[_Likelihood]) -> SeparabilityCertificate | None:
     return next((each.existence for each in fits if not each.certificate.exists), None)
 
 
+def _some_estimable(fits: Sequence[_Likelihood]) -> bool:
+    """Tell whether each fit has a maximum, or a limit in which the coefficient of some column is finite."""
+    return all(each.certificate.exists or _has_finite_column(each.existence) for each in fits)
+
+
+def _has_finite_column(existence: SeparabilityCertificate) -> bool:
+    if existence.proof is None or existence.verdict != "quasi":
+        return False
+    p = len(existence.names)
+    moving = {column for relation in existence.relations for column, value in relation.items() if value}
+    columns = range(p * max(1, len(existence.classes) - 1))
+    return any(column % p >= existence.data.intercept and column not in moving for column in columns)
+
+
 def _existence_about(
     existence: Sequence[SeparabilityCertificate], rows: TrainingRows, options: LogisticOptions
 ) -> list[SeparabilityCertificate]:
@@ -235,6 +250,11 @@ def _unpenalised(
         firth, sentence = _reduce_bias(problems[0], rows), "no penalty: bias-reduced estimates (Firth), as given"
     elif unproved is None:
         sentence = f"no penalty: the likelihood has a maximum{_proved(fits)}"
+    elif options.strength == "auto":
+        sentence = (
+            f"no penalty: some coefficients have estimates{describe_divergence(unproved)}; rows that a diverging"
+            " coefficient decides get probabilities of 0 or 1"
+        )
     elif options.on_separation == "firth":
         firth, sentence = _reduce_bias(problems[0], rows), "no penalty: bias-reduced estimates (Firth)"
     result = join_results([each.result for each in fits], rows.labels) if firth is None else firth.result
@@ -309,7 +329,7 @@ def _inference(
         if certificate.exists and certificate.optimality.held:
             collinear = held_relations(problem, certificate.optimality.dependence, existence)
         fits.append(LikelihoodFit(problem, existence, own, labels, weighting, reference, collinear))
-    return LogisticModel(tuple(fits), rows.labels, rows.sample, fitted.firth)
+    return LogisticModel(tuple(fits), rows.labels, rows.sample, fitted.firth, test=options.test)
 
 
 def _noting_class_weights(fitted: LogisticFitted, rows: WeightedRows) -> LogisticFitted:

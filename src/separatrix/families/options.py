@@ -185,7 +185,8 @@ class PenalisedOptions(InterceptOptions, ScalingOptions, weighted=True):
 
     strength: float | Literal["cv", "auto"] = option(
         0.0,
-        '0 for no penalty, "cv" to cross-validate, "auto" (default of tables) for none if an estimate exists, else 1/n',
+        '0 for no penalty, "cv" to cross-validate, "auto" (default of tables) for none if a column has an estimate, or'
+        " 1/n",
         least=0.0,
     )
     cv: Any = option(5, 'number of folds for strength "cv"', flag="--cv-folds")
@@ -326,6 +327,10 @@ class LogisticOptions(ElasticNetOptions, ClassWeightOptions, family="logistic", 
         "warn",
         'if strength is 0 and no maximum is proved to exist: "warn", "raise", "ignore", or fit as with bias_reduction'
         ' ("firth")',
+    )
+    test: Literal["wald", "lr"] = option(
+        "wald",
+        'tests and intervals of the table: "wald", or "lr", by likelihood-ratio tests and profiles of the likelihood',
     )
     threshold: float = option(0.5, "probability from which the second of two classes is predicted", above=0.0, most=1.0)
 

@@ -103,6 +103,19 @@ class Refusal(StrEnum):
     NO_MAXIMUM = "the likelihood has no maximum, only a supremum; use {remedy}"
     MAXIMUM_NOT_SHOWN = f"it could not be shown that the likelihood has a maximum; rescale, or use {FIRTH_OR_PENALTY}"
     NEARLY_DEPENDENT = "the columns are nearly dependent (collinear to rounding), so variances are unknown; drop some"
+    PAST_TURNING = (
+        "the Wald statistic of {name!r} falls as its estimate grows (Hauck–Donner effect), so its test and interval"
+        ' mislead; use summary(test="lr")'
+    )
+    PAST_TURNING_JOINTLY = (
+        "the Wald statistic of {names} falls as the estimates grow (Hauck–Donner effect), so its test misleads; use"
+        " lr_test"
+    )
+    NOT_TESTABLE = "the rows that overlap do not tell {names} from the other columns: nothing to test; test others"
+    TOO_LARGE = (
+        "{rows:#row} of {columns:#column} are too many to copy, as a test of separated classes needs; use a sample"
+    )
+    NO_PROFILE = "the profile of the likelihood of {name!r} could not be computed to its end; rescale the columns"
     NOT_IDENTIFIED = "some coefficients are not identified"
     BIAS_REDUCED = "the fit is bias-reduced, and has no likelihood to compare models by; use lr_test"
     NO_JOINT_LIKELIHOOD = 'the fits of {fits} classes have no likelihood in common; use multiclass="softmax"'

@@ -26,20 +26,28 @@ from separatrix.inference.eligibility import Refusal, no_maximum, not_frequencie
 from separatrix.inference.firth import FirthFit, firth_lr_test, firth_table
 from separatrix.inference.hypotheses import LikelihoodRatioTest, TestedModel, WaldTest, linear_wald_test
 from separatrix.inference.likelihood import LikelihoodFit, each_class_table, likelihood_table, likelihood_wald_test
+from separatrix.inference.likelihood_ratio import likelihood_ratio_table, likelihood_ratio_test
 from separatrix.inference.prediction import Covariance, PredictionInterval, ProbabilityInterval
 from separatrix.inference.profile import Interval, likelihood_intervals
 from separatrix.inference.table import InferenceTable, estimates_only_table, require_level
 from separatrix.problem import Problem
+
+TestKind = Literal["wald", "lr"]
 
 
 class Inference:
     """Tables, tests and intervals of a fitted model; this base class is that of a model without its rows."""
 
     def table(
-        self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
+        self,
+        covariance: str = "classical",
+        groups: Any = None,
+        level: float = 0.95,
+        lag: int | None = None,
+        test: str | None = None,
     ) -> InferenceTable:
-        """Return the table of coefficients."""
-        raise self._error("the table", covariance, groups, level, lag)
+        """Return the table of coefficients; `test` is for a likelihood, None for that of the model."""
+        raise self._error("the table", covariance, groups, level, lag, test)
 
     def wald_test(
         self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
@@ -48,7 +56,7 @@ class Inference:
         raise self._error("a test", names, covariance, groups, lag)
 
     def lr_test(self, names: Sequence[str]) -> LikelihoodRatioTest:
-        """Test by the likelihood ratio that the named coefficients are 0."""
+        """Test by the likelihood ratio that the named coefficients, of all classes, are 0."""
         raise self._error("a test", names)
 
     def tested_model(self) -> TestedModel:
@@ -101,6 +109,7 @@ class RefusedInference(Inference):
         groups: Any = None,  # noqa: ARG002  # there are no errors to cluster
         level: float = 0.95,
         lag: int | None = None,  # noqa: ARG002
+        test: str | None = None,  # noqa: ARG002
     ) -> InferenceTable:
         require_choice("covariance", covariance, get_args(CovarianceKind))
         level = require_level(level)
@@ -142,8 +151,15 @@ class LinearInference(Inference):
         return make_basis(self.problem, self.fit)
 
     def table(
-        self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
+        self,
+        covariance: str = "classical",
+        groups: Any = None,
+        level: float = 0.95,
+        lag: int | None = None,
+        test: str | None = None,
     ) -> InferenceTable:
+        if test is not None:
+            raise OptionError(f"test={test!r} is for a likelihood; t tests of least squares are exact, leave it out")
         return linear.table_of(self.facts, self._covariance(covariance, groups, lag), level)
 
     def wald_test(
@@ -217,25 +233,38 @@ class LogisticModel(Inference):
     rows: SampleRows
     firth: FirthFit | None = None
     notes: tuple[str, ...] = ()
+    test: TestKind = "wald"
 
     def table(
-        self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
+        self,
+        covariance: str = "classical",
+        groups: Any = None,
+        level: float = 0.95,
+        lag: int | None = None,
+        test: str | None = None,
     ) -> InferenceTable:
         _refuse_lag(lag)
         choice, level = self._choice(covariance, groups), require_level(level)
+        test = self.test if test is None else require_choice("test", test, get_args(TestKind))
         if self.firth is not None:
             if choice.kind != "classical":
                 raise OptionError(
                     f'covariance={choice.kind!r} is not for bias-reduced fits; use covariance="classical"'
                 )
             return firth_table(self.firth.at(level), self.fits[0].problem, self._labels, self.fits[0].weighting)
-        tables = [likelihood_table(fit, choice, level) for fit in self.fits]
+        if test == "lr" and choice.kind != "classical":
+            raise OptionError(f'covariance={choice.kind!r} is for Wald tests; use test="wald", or no covariance')
+        tables = [
+            likelihood_ratio_table(fit, level) if test == "lr" else likelihood_table(fit, choice, level)
+            for fit in self.fits
+        ]
         table = tables[0] if len(tables) == 1 else each_class_table(tables, self.classes)
         return replace(table, notes=(*table.notes, *self.notes))
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        self._refuse_more_classes("profile-likelihood intervals are")
         level = require_level(level)
+        if len(self.fits) > 1:
+            raise OptionError(Refusal.NO_JOINT_LIKELIHOOD(fits=len(self.fits)))
         return likelihood_intervals(self.fits[0], level) if self.firth is None else self.firth.at(level).intervals
 
     def predictions(
@@ -286,13 +315,6 @@ class LogisticModel(Inference):
     def without_rows(self) -> Inference:
         return Inference()
 
-    def lr_test(self, names: Sequence[str]) -> LikelihoodRatioTest:
-        if self.firth is None:
-            raise OptionError("lr_test is for bias-reduced fits; use wald_test")
-        if self.fits[0].weighting:
-            raise DataError(not_frequencies(self.fits[0].weighting, robust=False))
-        return firth_lr_test(self.firth, names)
-
     def wald_test(
         self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
     ) -> WaldTest:
@@ -301,25 +323,31 @@ class LogisticModel(Inference):
             raise DataError(self.objection)
         return likelihood_wald_test(self.fits[0], self._choice(covariance, groups), names)
 
+    def lr_test(self, names: Sequence[str]) -> LikelihoodRatioTest:
+        if self.firth is None:
+            if self.objection:
+                raise DataError(self.objection)
+            return likelihood_ratio_test(self.fits[0], names)
+        if self.fits[0].weighting:
+            raise DataError(not_frequencies(self.fits[0].weighting, robust=False))
+        return firth_lr_test(self.firth, names)
+
     def tested_model(self) -> TestedModel:
         fit, objection = self.fits[0], self.objection
+        if not objection and fit.mle is None:
+            objection = no_maximum(len(self.classes)) if fit.loglik is not None else Refusal.MAXIMUM_NOT_SHOWN()
         if not objection and fit.weighting:
             objection = not_frequencies(fit.weighting)
         loglik = math.nan if objection or fit.loglik is None else fit.loglik
         family: Literal["softmax", "logistic"] = "softmax" if len(fit.classes) > 2 else "logistic"
-        return TestedModel(family, fit.free, loglik, fit.problem, objection)
+        return TestedModel(family, fit.free, loglik, fit.problem, objection, likelihood=fit)
 
     @property
     def objection(self) -> str:
-        """Why joint tests of coefficients are not available; empty if they are."""
+        """Why there is no likelihood to test coefficients by; empty if there is one."""
         if len(self.fits) > 1:
             return Refusal.NO_JOINT_LIKELIHOOD(fits=len(self.fits))
-        if self.firth is not None:
-            return Refusal.BIAS_REDUCED()
-        fit = self.fits[0]
-        if fit.has_maximum:
-            return ""
-        return Refusal.MAXIMUM_NOT_SHOWN() if fit.existence.verdict == "undecided" else no_maximum(len(self.classes))
+        return "" if self.firth is None else Refusal.BIAS_REDUCED()
 
     def _choice(self, covariance: object, groups: Any) -> CovarianceChoice:
         groups = None if groups is None else self.rows.select(groups)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from separatrix.inference.table import JsonRecord, chi2_probability, f_probabili
 from separatrix.problem import Problem
 from separatrix.rendering.sheet import format_number, p_phrase
 
+if TYPE_CHECKING:
+    from separatrix.inference.likelihood import LikelihoodFit
+
 NestedKind = Literal["f", "likelihood_ratio", "wald"]
 COLUMNS_PER_PASS = 16
 
@@ -47,6 +50,7 @@ class TestedModel:
     problem: Problem | None = None
     objection: str = ""
     facts: LinearFacts | None = None
+    likelihood: LikelihoodFit | None = None
 
     def eligible_rows(self, task: str) -> Problem:
         """Return the rows of the fit, or raise a DataError if it cannot be tested, or lacks its rows for the task."""
@@ -118,8 +122,15 @@ def nested_test(smaller: Any, larger: Any, *, kind: NestedKind = "f") -> NestedT
         if kind == "f":
             return _f(small.facts, large.facts, k)
         statistic = large.facts.rows * math.log(small.facts.fit.rss / large.facts.fit.rss)
-    p_value = chi2_probability(statistic, k)
-    return NestedTest("likelihood_ratio", statistic, k, None, p_value, "likelihood ratio, χ² of large samples")
+    convention = "likelihood ratio, χ² of large samples"
+    if small.likelihood is not None and large.likelihood is not None:
+        statistic, k = large.likelihood.ratio_to(small.likelihood)
+        convention += "" if large.likelihood.has_maximum else ", by suprema"
+    if k < 1:
+        raise DataError(
+            Refusal.NOT_TESTABLE(names=[name for name in wide.design.names if name not in rows.design.names])
+        )
+    return NestedTest("likelihood_ratio", statistic, k, None, chi2_probability(statistic, k), convention)
 
 
 def _f(small: LinearFacts, large: LinearFacts, k: int) -> NestedTest:

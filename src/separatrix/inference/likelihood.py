@@ -8,10 +8,12 @@ k − k₀ degrees of freedom. If the classes are separated, ℓ is the supremum
 absent, and only coefficients with a finite limit have an estimate and an error. A one-vs-rest model has one table for
 all its fits. A Wald test of a column covers the coefficients of every class.
 
-Cost: that of `find_mle`, and two passes for a robust covariance.
+A test is absent past the turning point of Wald's statistic, which there falls as the estimate grows.
+
+Cost: that of `find_mle`, one pass for the turning points, and two for a robust covariance.
 
 References: McFadden, Conditional logit analysis of qualitative choice behavior (1974); Hosmer, Lemeshow and Sturdivant,
-Applied Logistic Regression (2013).
+Applied Logistic Regression (2013); Yee, On the Hauck–Donner effect in Wald tests (2022).
 """
 
 from __future__ import annotations
@@ -47,13 +49,13 @@ from separatrix.inference.eligibility import (
     not_frequencies,
 )
 from separatrix.inference.hypotheses import WaldTest, coefficient_indices, robust_wald_test, wald_test_of
-from separatrix.inference.mle import MaximumLikelihood, find_mle, variance
+from separatrix.inference.mle import MaximumLikelihood, find_mle, information_rank, limit_log_likelihood, variance
 from separatrix.inference.small_samples import Trust, few_notes, trust
 from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability, wald_term
 from separatrix.problem import Problem
 
 INFINITE = {"+inf", "-inf"}  # statuses of coefficients that diverge, as float() reads them
-FEW_EVENTS = 10.0  # rows of the rarest class per free coefficient, below which Wald tests are unreliable
+FEW_EVENTS = 10.0  # per free coefficient, below which tests are approximate
 FAR_FROM_MAXIMUM = 1e-3  # standard errors between fit and maximum above which a note says so
 
 
@@ -120,6 +122,19 @@ class LikelihoodFit:
         codes = y.astype(np.intp) if count > 2 else (y > 0.0).astype(np.intp)
         return np.bincount(codes, weights=self.problem.weights, minlength=count).astype(np.float64)
 
+    @cached_property
+    def effective_events(self) -> float:
+        """The number of events, of classes of one size, that tell as much as the rows: Σ π(1 − π) · K/(K − 1).
+
+        They are few if most rows are predicted with near certainty. Infinite without an intercept or a maximum.
+        """
+        mle, p, count = self.mle, self.problem.design.shape[1], len(self.classes)
+        if mle is None or not self.problem.design.virtual:
+            return math.inf
+        places = np.arange(0, len(self.coef), p)
+        variances = mle.maximum.expansion.information[np.ix_(places, places)]
+        return min(float(np.diag(variances).min()), float(variances.sum())) * count / (count - 1.0)
+
     @property
     def free(self) -> int:
         """The number of free coefficients: aliased and held columns do not count."""
@@ -142,6 +157,29 @@ class LikelihoodFit:
             for (name, status), number in zip(statuses.items(), finite, strict=False)
         }
 
+    @cached_property
+    def past_turning(self) -> list[Contrast]:
+        """The coefficients past the turning point of Wald's statistic (Hauck–Donner effect); one pass."""
+        mle = self.mle
+        if mle is None:
+            return []
+        tested = [contrast for contrast in self.contrasts if not self.estimability.reason(contrast)]
+        rows = [mle.row(contrast.entries)[np.newaxis] for contrast in tested]
+        return [contrast for contrast, past in zip(tested, mle.past_turning(rows), strict=True) if past]
+
+    def ratio_to(self, smaller: LikelihoodFit) -> tuple[float, int]:
+        """Return the likelihood ratio to a nested model, and its degrees of freedom, by suprema.
+
+        They are those on the rows that the smaller model does not separate.
+        """
+        assert self.loglik is not None  # callers have checked
+        assert smaller.loglik is not None
+        df = self.free - smaller.free
+        if not smaller.has_maximum:
+            remaining = limit_log_likelihood(self.problem.centred()[0], smaller.problem, smaller.existence)
+            df = information_rank(remaining) - len(smaller.coef) + len(smaller.existence.relations)
+        return max(2.0 * (self.loglik - smaller.loglik), 0.0), df
+
     def covariance(self, choice: CovarianceChoice) -> tuple[Floats | None, str]:
         """Return the chosen covariance of the flat coefficients of centred columns, or None and the reason."""
         covariance, reason = self.errors(choice)
@@ -163,11 +201,15 @@ class LikelihoodFit:
         return sandwich(mle, choice, self.rows, repeated=not self.weighting), ""
 
 
-def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float) -> InferenceTable:
-    """Return the table of coefficients of a fit."""
+def likelihood_table(
+    fit: LikelihoodFit, choice: CovarianceChoice, level: float, *, wald: bool = True
+) -> InferenceTable:
+    """Return the table of coefficients of a fit; without `wald`, that for other tests."""
     errors = fit.errors(choice)
     trusts = _trusts(fit, choice, errors[0])
     terms = [_term(fit, contrast, errors, worth, level) for contrast, worth in zip(fit.contrasts, trusts, strict=True)]
+    if wald:
+        terms = [_withhold_past_turning(fit, *pair) for pair in zip(terms, fit.contrasts, strict=True)]
     labels, groups = [contrast.label for contrast in fit.contrasts], 0 if choice.by_row else choice.group_count
     df = t_freedom(choice)
     return InferenceTable(
@@ -179,8 +221,11 @@ def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float)
         statistic="z" if df is None else "t",
         terms=with_ratios(terms, fit.problem.design),
         measures=fit_measures(fit),
-        conventions=_conventions(fit, choice),
-        notes=(*_notes(fit), *(few_notes(trusts, labels, choice.kind, groups) if choice.kind != "classical" else ())),
+        conventions=_conventions(fit, choice, wald=wald),
+        notes=(
+            *_notes(fit, wald=wald),
+            *(few_notes(trusts, labels, choice.kind, groups) if choice.kind != "classical" else ()),
+        ),
     )
 
 
@@ -243,6 +288,14 @@ def _term(
     return replace(wald_term(contrast.name, estimate, error, level, df=worth.df), output=contrast.output, df=worth.own)
 
 
+def _withhold_past_turning(fit: LikelihoodFit, term: Term, contrast: Contrast) -> Term:
+    """Return a term without its test and interval if it is past the turning point of Wald's statistic."""
+    if term.statistic is None or contrast not in fit.past_turning:
+        return term
+    reason = Refusal.PAST_TURNING(name=contrast.name)
+    return Term(term.name, term.estimate, term.standard_error, absent=reason, output=term.output)
+
+
 def with_ratios(terms: Iterable[Term], design: Design) -> tuple[Term, ...]:
     """Return terms with odds ratios and their intervals; the intercept has none."""
     constant = design.names[0] if design.virtual else None
@@ -258,7 +311,7 @@ def _exp(value: float | None) -> float | None:
     return None if value is None else math.exp(value) if value < 709.0 else math.inf
 
 
-def _conventions(fit: LikelihoodFit, choice: CovarianceChoice) -> tuple[str, ...]:
+def _conventions(fit: LikelihoodFit, choice: CovarianceChoice, *, wald: bool) -> tuple[str, ...]:
     kinds = {
         "classical": "standard errors from the inverse of the information at the maximum",
         "HC0": "HC0: A M A with A the inverse information and M the sum of the rows' score products",
@@ -276,11 +329,11 @@ def _conventions(fit: LikelihoodFit, choice: CovarianceChoice) -> tuple[str, ...
         reference = (
             "t with G − 1 degrees of freedom" if choice.kind != "CR2" else "t with Satterthwaite degrees of freedom"
         )
-    errors = f"{kinds[choice.kind]}; {reference}"
+    errors = kinds[choice.kind] + (f"; {reference}" if wald else "")
     return errors, f"n is {n}, k the number of free coefficients", odds
 
 
-def _notes(fit: LikelihoodFit) -> tuple[str, ...]:
+def _notes(fit: LikelihoodFit, *, wald: bool) -> tuple[str, ...]:
     notes = []
     if fit.collinear:
         names = fit.existence.names
@@ -291,17 +344,28 @@ def _notes(fit: LikelihoodFit) -> tuple[str, ...]:
     if fit.existence.verdict in {"separable", "quasi"}:
         notes.append(fit.existence.claim)
         if len(fit.classes) == 2:
-            notes.append('see profile_intervals(), or use on_separation="firth" for finite estimates')
+            see = 'profile_intervals() or summary(test="lr")' if wald else "profile_intervals()"
+            notes.append(f'see {see}, or use on_separation="firth" for finite estimates')
     if fit.rows <= fit.free:
         notes.append(Refusal.NO_FREEDOM(rows=fit.rows, rank=fit.free))
-    events = float(fit.class_weights.min()) / max(fit.free, 1)
-    if fit.has_maximum and not fit.weighting and events < FEW_EVENTS:
-        remedy = "; see profile_intervals()" if len(fit.classes) == 2 else ""
-        notes.append(f"{events:.2g} events per parameter: Wald tests are unreliable{remedy}")
+    few = "" if fit.mle is None or fit.weighting else _few_events(fit)
+    if few:
+        remedy = "see profile_intervals()" if len(fit.classes) == 2 else 'see summary(test="lr")'
+        notes.append(f"{few}: " + (f"Wald tests are unreliable; {remedy}" if wald else "tests are approximate"))
     mle = fit.mle
     if mle is not None and mle.distance > FAR_FROM_MAXIMUM:
         notes.append(f"this table is at the maximum, {mle.distance:.2g} standard errors from where the fit stopped")
     return tuple(notes)
+
+
+def _few_events(fit: LikelihoodFit) -> str:
+    """Return that there are few events for the parameters, or that few rows tell something of them; else nothing."""
+    free = max(fit.free, 1)
+    events, effective = float(fit.class_weights.min()) / free, fit.effective_events / free
+    if events < FEW_EVENTS:
+        return f"{events:.2g} events per parameter"
+    sharp = "most rows are predicted with near certainty, and the others tell as much as"
+    return f"{sharp} {effective:.2g} events per parameter" if effective < FEW_EVENTS else ""
 
 
 def fit_measures(fit: LikelihoodFit) -> tuple[Measure, ...]:
@@ -310,6 +374,8 @@ def fit_measures(fit: LikelihoodFit) -> tuple[Measure, ...]:
     null_loglik, free, virtual = fit.null_loglik, fit.free, fit.problem.design.virtual
     exists = fit.has_maximum
     supremum = "" if exists else "its supremum, which no coefficients attain"
+    smaller = "intercept-only" if virtual else "empty"
+    by = "" if exists else ", by the supremum"
     shares = "intercept only" if virtual else "equal class probabilities, as there is no intercept"
     tested, ratio = free - (len(fit.classes) - 1) * virtual, max(2.0 * (loglik - null_loglik), 0.0)
     measures = (
@@ -320,12 +386,17 @@ def fit_measures(fit: LikelihoodFit) -> tuple[Measure, ...]:
         Measure("McFadden R²", 1.0 - loglik / null_loglik if tested else 0.0, detail="1 − ℓ/ℓ₀"),
         Measure("AIC", 2.0 * free - 2.0 * loglik, detail="2k − 2ℓ"),
         Measure("BIC", free * math.log(fit.rows) - 2.0 * loglik, detail="k·log n − 2ℓ"),
-        _ratio_test(ratio, tested, f"test against the {'intercept-only' if virtual else 'empty'} model, χ²({tested})"),
+        _ratio_test(ratio, tested, f"test against the {smaller} model, χ²({tested}){by}"),
     )
-    known, reason = (8, "") if exists else (5, no_maximum(len(fit.classes)))
+    known: set[str] = {measure.name for measure in measures}
+    reason = "" if exists else no_maximum(len(fit.classes))
+    if not exists:  # a supremum is compared with others, but no model of a family attains it
+        known -= {"AIC", "BIC"} if fit.mle is not None else {"AIC", "BIC", "likelihood ratio"}
     if fit.weighting or fit.loglik is None:
-        known, reason = 0, not_frequencies(fit.weighting) if fit.weighting else Refusal.MAXIMUM_NOT_SHOWN()
-    return (*measures[:known], *(Measure(measure.name, None, absent=reason) for measure in measures[known:]))
+        known, reason = set(), not_frequencies(fit.weighting) if fit.weighting else Refusal.MAXIMUM_NOT_SHOWN()
+    return tuple(
+        measure if measure.name in known else Measure(measure.name, None, absent=reason) for measure in measures
+    )
 
 
 def _ratio_test(ratio: float, tested: int, detail: str) -> Measure:
@@ -339,15 +410,24 @@ def likelihood_wald_test(fit: LikelihoodFit, choice: CovarianceChoice, names: Se
     known = fit.problem.design.names
     selected = {known[index] for index in coefficient_indices(names, known)}
     contrasts = [contrast for contrast in fit.contrasts if contrast.name in selected]
-    reasons = [reason for contrast in contrasts if (reason := fit.estimability.reason(contrast))]
     (errors, absent), mle = fit.errors(choice), fit.mle
-    if reasons or errors is None or mle is None:
-        raise DataError(reasons[0] if reasons else absent)
+    if mle is None:
+        raise DataError(absent)
+    reason = next(filter(None, map(fit.estimability.reason, contrasts)), "")
+    if reason:
+        raise DataError(f"{reason}, or lr_test")
+    if errors is None:
+        raise DataError(absent)
     rows = np.array([mle.row(contrast.entries) for contrast in contrasts])
     if not all(mle.is_estimable(row) for row in rows):
         raise DataError(Refusal.NEARLY_DEPENDENT())
     labels = [contrast.label for contrast in contrasts]
     coef, matrix = rows @ mle.maximum.coef, rows @ errors.matrix @ rows.T
     if errors.units is None:
-        return wald_test_of(labels, coef, matrix, choice)
-    return robust_wald_test(labels, coef, matrix, choice, errors.units, rows @ errors.root, t_freedom(choice))
+        test = wald_test_of(labels, coef, matrix, choice)
+    else:
+        test = robust_wald_test(labels, coef, matrix, choice, errors.units, rows @ errors.root, t_freedom(choice))
+    if mle.past_turning([rows])[0]:
+        alone = len(contrasts) == 1
+        raise DataError(Refusal.PAST_TURNING(name=labels[0]) if alone else Refusal.PAST_TURNING_JOINTLY(names=labels))
+    return test

@@ -9,8 +9,9 @@ Coefficients are flat: (p,) for two classes; for K classes those of every class 
 coefficients of the first class are 0).
 
 `maximise` takes Newton steps if the information is minus the Hessian, else L-BFGS steps that start from the
-information; steps are halved until ℓ rises. The result does not depend on the units of the columns. It stops early if
-the information is singular in the subspace searched.
+information; steps are halved until ℓ rises. The result does not depend on the units of the columns. Where scores are so
+large that the information tells little, a Newton step may fail: then shares of a bound on the information at any
+coefficients (Böhning 1992) are added to it; with all of the bound, no step can fail.
 
 If the classes are quasi-completely separated, ℓ tends to its supremum as the (row, other class) pairs that a direction
 separates drop out; the estimate is that of the remaining pairs. Columns that then depend on others (exact relations)
@@ -37,13 +38,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.linalg
+import scipy.special
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.curvature import Dependence
 from separatrix.certificates.data import checked_weights
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.certificates.separability import SeparabilityCertificate
-from separatrix.design.base import one_blas_thread
+from separatrix.design.base import Block, one_blas_thread
 from separatrix.design.build import make_design
 from separatrix.design.combined import AffineMap
 from separatrix.design.mapped import MappedDesign
@@ -53,20 +55,26 @@ from separatrix.fit.labels import find_classes
 from separatrix.inference.basis import TINY, count_passes, upper_factor
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
+from separatrix.numerics import sigmoid_slope
 from separatrix.problem import Problem, WeightedLoss, shift_intercept
 from separatrix.solvers.lbfgs import inverse_hessian_product
 
 DECREMENT_TOLERANCE = 1e-18  # of ½ ∇ᵗI⁻¹∇, in units of ℓ: nine digits of a standard error
 MAX_STEPS = 200
+CONVERGED = 1e-9  # of ∇ᵗI⁻¹∇, in units of ℓ
 ROUNDING = 1e-11  # relative to |ℓ|: a smaller gain is below rounding error
 FLATTER = 0.9  # required reduction of the slope by a step whose gain is below rounding error
 MEMORY = 10  # secant pairs of L-BFGS
 LARGEST_CHANGE = 5.0  # of a score in one step, relative to scores above 1, if the information is not exact
 HALVINGS = 30
+DIRECTIONS_PER_PASS = 64  # whose third derivatives are computed at once
+SHORT = 0.1  # of a Newton step: a shorter one is compared with damped steps
+SHARES = 10.0 ** np.arange(-15, 1)  # of the bound on the information, by which steps are damped
 SINGULAR = 1e-12  # smallest pivot or eigenvalue of the scaled information: below it too few digits are left
 MLE_TOLERANCE = 1e-14  # of ½ ∇ᵗI⁻¹∇: 1e-7 standard errors
 ILL_CONDITIONED = 1e-8  # smallest pivot of the scaled information: below it variances lose more than half the digits
 CAREFUL = 2**24  # products up to which the rows of nearly dependent columns are mapped in twice the precision
+SKEWED = 0.5  # skewness of ℓ below which Wald's test and interval hold beyond his statistic's turning point
 NULL_SHARE = 1e-10  # share of a contrast in the null directions above which its variance is unknown
 
 
@@ -79,11 +87,28 @@ class LikelihoodExpansion(NamedTuple):
 
 
 class Maximum(NamedTuple):
-    """The final coefficients of `maximise`, the expansion there, and ℓ after each step."""
+    """The final coefficients of `maximise`, the expansion there, ℓ after each step, and twice the last gain expected.
+
+    The gain ∇ᵗI⁻¹∇ is NaN where the information is singular.
+    """
 
     coef: Floats
     expansion: LikelihoodExpansion
     logliks: list[float]
+    gain: float = math.nan
+
+    @property
+    def converged(self) -> bool:
+        """Whether ℓ is at its maximum, but for rounding."""
+        return bool(self.gain <= max(CONVERGED, ROUNDING * abs(self.expansion.loglik)))
+
+
+class Move(NamedTuple):
+    """A step that raises ℓ: its length in units of a direction (m,), and the expansion at its end."""
+
+    length: float
+    step: Floats
+    end: LikelihoodExpansion
 
 
 def maximise(
@@ -91,31 +116,55 @@ def maximise(
 ) -> Maximum:
     """Maximise ℓ over coef plus the span of a basis (m, k), or over all coefficients without one.
 
-    Stops when ½ ∇ᵗI⁻¹∇ is within the tolerance, or when no step raises ℓ.
+    Stops when ∇ᵗI⁻¹∇ is within the tolerance, or when no step raises ℓ.
     """
     with one_blas_thread():
         current = log_likelihood.expand(coef)
         if current is None:
             raise ArithmeticError("there is no information at the start of a climb")
-        logliks, secants = [current.loglik], list[tuple[Floats, Floats]]()
+        logliks, secants, gain = [current.loglik], list[tuple[Floats, Floats]](), 0.0
         for _ in range(MAX_STEPS if basis is None or basis.shape[1] else 0):
             gradient, information = current.gradient, current.information
             if basis is not None:
                 gradient, information = basis.T @ gradient, basis.T @ information @ basis
             change = _quasi_newton(gradient, information, [] if log_likelihood.exact else secants)
-            gain = 0.0 if change is None else float(gradient @ change)
-            if change is None or not gain > tolerance:
+            gain = math.nan if change is None else float(gradient @ change)
+            if 0.0 <= gain <= tolerance and _is_reliable(log_likelihood, gradient, information, basis):
                 break
-            step = change if basis is None else basis @ change
-            search = _line_search(log_likelihood, coef, current, step, gain)
-            if search is None:
+            move = None
+            if change is not None and gain > tolerance:
+                move = _line_search(log_likelihood, coef, current, _embed(change, basis), gain)
+            if log_likelihood.exact and (move is None or move.length < SHORT):
+                move = _better(move, _damped_move(log_likelihood, coef, current, basis))
+            if move is None:
+                gain = gain if _is_reliable(log_likelihood, gradient, information, basis) else math.nan
                 break
-            length, trial = search
-            fall = current.gradient - trial.gradient
-            secants.append((length * change, fall if basis is None else basis.T @ fall))
-            coef, current = coef + length * step, trial
+            fall = current.gradient - move.end.gradient
+            if change is not None:
+                secants.append((move.length * change, fall if basis is None else basis.T @ fall))
+            coef, current = coef + move.length * move.step, move.end
             logliks.append(current.loglik)
-    return Maximum(coef, current, logliks)
+    return Maximum(coef, current, logliks, gain)
+
+
+def _is_reliable(log_likelihood: LogLikelihood, gradient: Floats, information: Floats, basis: Floats | None) -> bool:
+    """Tell whether a gain expected by the information can be relied on.
+
+    If that is nearly singular, the gain by its bound, which is smaller in exact arithmetic, must be small too.
+    """
+    if not log_likelihood.exact or not invert_information(information)[2].shape[1]:
+        return True
+    bound = log_likelihood.bound if basis is None else basis.T @ log_likelihood.bound @ basis
+    try:
+        return float(gradient @ solve_scaled(bound, gradient)) <= CONVERGED
+    except np.linalg.LinAlgError:
+        return False
+
+
+def _better(first: Move | None, second: Move | None) -> Move | None:
+    """Return the move that ends at the larger ℓ."""
+    moves = [move for move in (first, second) if move is not None]
+    return max(moves, key=lambda move: move.end.loglik, default=None)
 
 
 def _quasi_newton(gradient: Floats, information: Floats, secants: list[tuple[Floats, Floats]]) -> Floats | None:
@@ -134,20 +183,44 @@ def solve_scaled(information: Floats, right: Floats) -> Floats:
 
 
 def _line_search(
-    log_likelihood: LogLikelihood, coef: Floats, current: LikelihoodExpansion, change: Floats, gain: float
-) -> tuple[float, LikelihoodExpansion] | None:
+    log_likelihood: LogLikelihood, coef: Floats, current: LikelihoodExpansion, step: Floats, gain: float
+) -> Move | None:
     """Return the first step length of 1, ½, ¼, … that raises ℓ; if the gain is below rounding, that flattens it."""
     below_rounding = gain <= ROUNDING * abs(current.loglik)
-    largest = LARGEST_CHANGE if log_likelihood.exact else log_likelihood.largest_change(coef, change)
+    largest = LARGEST_CHANGE if log_likelihood.exact else log_likelihood.largest_change(coef, step)
     length = LARGEST_CHANGE / max(largest, LARGEST_CHANGE)
     for _ in range(1 if below_rounding else HALVINGS):
-        trial = log_likelihood.expand(coef + length * change)
+        trial = log_likelihood.expand(coef + length * step)
         if trial is not None:
-            flatter = abs(float(trial.gradient @ change)) < FLATTER * gain
+            flatter = abs(float(trial.gradient @ step)) < FLATTER * gain
             if flatter if below_rounding else trial.loglik > current.loglik:
-                return length, trial
+                return Move(length, step, trial)
         length /= 2.0
     return None
+
+
+def _damped_move(
+    log_likelihood: LogLikelihood, coef: Floats, current: LikelihoodExpansion, basis: Floats | None
+) -> Move | None:
+    """Return the best step by the information plus a share of its bound; None if no gain is above rounding."""
+    gradient, information, bound = current.gradient, current.information, log_likelihood.bound
+    if basis is not None:
+        gradient, information, bound = basis.T @ gradient, basis.T @ information @ basis, basis.T @ bound @ basis
+    best, least = None, current.loglik + ROUNDING * abs(current.loglik)
+    for share in SHARES:
+        try:
+            step = _embed(solve_scaled(information + share * bound, gradient), basis)
+        except np.linalg.LinAlgError:
+            continue
+        trial = log_likelihood.expand(coef + step) if np.isfinite(step).all() else None
+        if trial is not None and trial.loglik > least:
+            best, least = Move(1.0, step, trial), trial.loglik
+    return best
+
+
+def _embed(change: Floats, basis: Floats | None) -> Floats:
+    """Return a change in the space that a basis spans (None: all coefficients) as one of the coefficients."""
+    return change if basis is None else np.asarray(basis @ change)
 
 
 @dataclass(frozen=True)
@@ -171,8 +244,29 @@ class LogLikelihood:
             expansion, total = problem.design.sweep(coef, partial(_masked_loss, problem.pointwise), 2, rows), 1.0
         assert expansion.gradient is not None  # order 2 has both
         assert expansion.hessian is not None
-        gradient, hessian = expansion.gradient.ravel()[self._free], expansion.hessian[np.ix_(self._free, self._free)]
+        gradient, hessian = (
+            expansion.gradient.ravel()[self.free_indices],
+            expansion.hessian[np.ix_(self.free_indices, self.free_indices)],
+        )
         return LikelihoodExpansion(-total * expansion.value, -total * gradient, total * hessian)
+
+    @cached_property
+    def bound(self) -> Floats:
+        """A matrix above the information at any coefficients, in the Loewner order, (m, m)."""
+        hessian = self.problem.bounding_hessian()[np.ix_(self.free_indices, self.free_indices)]
+        return np.asarray(self.problem.total_weight * hessian)
+
+    def third_derivatives(self, coef: Floats, directions: Floats) -> Floats:
+        """Return the third derivatives of ℓ along directions (m, k), (k,); one pass for a few of them."""
+        masks = () if self.pairs is None else (self.pairs,)
+        several = self.problem.loss.target == "classes"
+        parts = []
+        for first in range(0, directions.shape[1], DIRECTIONS_PER_PASS):
+            shaped = [self.shaped(each) for each in directions[:, first : first + DIRECTIONS_PER_PASS].T]
+            stacked = np.stack(shaped, axis=-1) if several else np.column_stack(shaped)
+            rows = (self.problem.row_weights, *masks)
+            parts.append(self.problem.design.fold(_third_derivatives, self.shaped(coef), stacked, rows=rows))
+        return np.concatenate(parts)
 
     def largest_change(self, coef: Floats, change: Floats) -> float:
         """Return the largest change of a score caused by a change of the coefficients, relative to scores above 1."""
@@ -196,7 +290,7 @@ class LogLikelihood:
         return -np.asarray(slopes)[:, 1:], np.asarray(curvature)[:, 1:, 1:].reshape(len(eta), -1)
 
     @cached_property
-    def _free(self) -> Indices:
+    def free_indices(self) -> Indices:
         """The indices of the flat coefficients in the Hessian of the loss, which is column-major."""
         indices = np.arange(self.problem.zero_coef().size)
         if self.problem.loss.target != "classes":
@@ -213,6 +307,21 @@ def smallest_pivot(information: Floats) -> float:
     scale = np.sqrt(np.maximum(np.diag(information), TINY))
     factor, failed = scipy.linalg.lapack.dpotrf(information / np.outer(scale, scale), lower=1)
     return 0.0 if failed else float(np.diag(factor).min(initial=1.0)) ** 2
+
+
+def _third_derivatives(block: Block, weights: Floats, *arguments: Any) -> Floats:
+    """Return −Σ s κ₃ over a block, κ₃ the third cumulant of a row's changes of score, drawn by its probabilities."""
+    *masks, coef, directions = arguments
+    eta = block.matvec(coef)
+    changes = block.matvec(directions.reshape(len(coef), -1))
+    if eta.ndim == 1:
+        skewed = sigmoid_slope(eta) * np.tanh(eta / 2.0)  # σ(1 − σ)(2σ − 1)
+        return np.asarray((weights * skewed) @ changes**3)
+    eta = np.where(masks[0], eta, -np.inf) if masks else eta
+    shares = scipy.special.softmax(eta, axis=1)[:, :, np.newaxis]
+    changes = changes.reshape(*eta.shape, -1)
+    deviations = changes - (shares * changes).sum(axis=1, keepdims=True)
+    return np.asarray(-weights @ (shares * deviations**3).sum(axis=1))
 
 
 def invert_information(information: Floats) -> tuple[Floats, Floats, Floats]:
@@ -299,6 +408,30 @@ class MaximumLikelihood:
         embedded[np.ix_(self.independent, self.independent)] = self._inverse[0]
         return embedded
 
+    def past_turning(self, tests: Sequence[Floats]) -> list[bool]:
+        """Tell for contrasts of centred columns, (k, m) each, whether Wald's statistic falls as they grow together.
+
+        With b their estimates and V their covariance, W = bᵗV⁻¹b. Along d = I⁻¹ rowsᵗ V⁻¹b, the way that the other
+        coefficients follow, W changes by 2W − ℓ′′′(d, d, d): Hauck and Donner's effect where that is negative. It does
+        not depend on units or on the origin of other columns. With many rows it is harmless: if the skewness of ℓ along
+        d, ℓ′′′(d, d, d) / W^1.5, is below ½, W is above 16, and intervals are nearly those of the profile.
+        """
+        if not tests:
+            return []
+        directions, statistics = [], []
+        for rows in tests:
+            shared = rows @ self.covariance
+            coef = rows @ self.maximum.coef
+            try:
+                solved = solve_scaled(shared @ rows.T, coef)
+            except np.linalg.LinAlgError:
+                solved = np.zeros(len(coef))
+            directions.append(shared.T @ solved)
+            statistics.append(float(coef @ solved))
+        thirds = self.log_likelihood.third_derivatives(self.maximum.coef, np.column_stack(directions))
+        limits = (max(2.0 * statistic, SKEWED * statistic**1.5) for statistic in statistics)
+        return [bool(third > limit) for third, limit in zip(thirds, limits, strict=True)]
+
     @cached_property
     def root(self) -> Floats:
         """R with R Rᵗ = I⁻¹, (m, k): the coefficients of centred columns in orthonormal coordinates."""
@@ -342,7 +475,7 @@ def find_mle(
     p = problem.design.shape[1]
     start = np.concatenate([shift_intercept(part, centre, 1.0) for part in coef.reshape(-1, p)])
     relations = dense_relations((*existence.relations, *collinear), len(coef), p, centre)
-    likelihood = partial(_log_likelihood, problem=problem, existence=existence)
+    likelihood = partial(limit_log_likelihood, problem=problem, existence=existence)
     # a fit is near its maximum, but not near the limit under quasi-separation
     tolerance = MLE_TOLERANCE if existence.weights is None else DECREMENT_TOLERANCE
     columns = left_independent(relations, relations.shape[1])
@@ -418,8 +551,8 @@ class Orthonormal:
         return left_independent(self.from_coef(relations), max(relations.shape[1] - aliases, 0))
 
 
-def _log_likelihood(centred: Problem, *, problem: Problem, existence: SeparabilityCertificate) -> LogLikelihood:
-    """Return the likelihood of the (row, class) pairs that the separating direction scores 0."""
+def limit_log_likelihood(centred: Problem, problem: Problem, existence: SeparabilityCertificate) -> LogLikelihood:
+    """Return the likelihood of the (row, class) pairs that the separating direction of a problem scores 0."""
     if existence.weights is None:
         return LogLikelihood(centred)
     several = centred.loss.target == "classes"
@@ -431,6 +564,16 @@ def _log_likelihood(centred: Problem, *, problem: Problem, existence: Separabili
     pairs = np.arange(len(existence.classes)) == codes[:, np.newaxis]  # of each row its own class, and those remaining
     pairs[~pairs] = remaining
     return LogLikelihood(centred, pairs)
+
+
+def information_rank(log_likelihood: LogLikelihood, space: Floats | None = None) -> int:
+    """Return the rank of the information at scores of 0, of all coefficients or in the span of a basis (m, k)."""
+    size = len(log_likelihood.free_indices) if space is None else space.shape[1]
+    expansion = log_likelihood.expand(np.zeros(len(log_likelihood.free_indices))) if size else None
+    if expansion is None:
+        return 0
+    information = expansion.information if space is None else space.T @ expansion.information @ space
+    return int(size - invert_information(information)[2].shape[1])
 
 
 def independent_columns(relations: Sequence[Any], size: int, p: int, centre: Floats) -> Indices:

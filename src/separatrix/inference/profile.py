@@ -12,36 +12,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.special
 
 from separatrix.arrays import Floats
-from separatrix.errors import OptionError, SeparationError
+from separatrix.errors import DataError, OptionError, SeparationError
 from separatrix.inference.basis import TINY
 from separatrix.inference.eligibility import Contrast, Refusal, not_frequencies
 from separatrix.inference.likelihood import LikelihoodFit
 from separatrix.inference.mle import (
+    LARGEST_CHANGE,
     LogLikelihood,
     Maximum,
     contrast_row,
-    independent_columns,
     maximise,
     solve_scaled,
     variance,
 )
+from separatrix.inference.restriction import embedding, restrict
 from separatrix.inference.table import chi2_probability
 
 PROFILE_TOLERANCE = 1e-11  # of ½ ∇ᵗI⁻¹∇; only ℓ is needed
-DOUBLINGS = 30  # of the distance within which an interval's end is searched
+DOUBLINGS = 60  # of the distance within which an interval's end is searched
 FLAT = 1e-7  # a drop within the tolerance of the fits
-END_TOLERANCE = 1e-10  # of an interval's end, in standard errors
+END_TOLERANCE = 1e-11  # of the drop at an interval's end, relative to the quantile
+ROOT_TOLERANCE = 1e-14  # of an interval's end, relative to the first interval that contains it
 
 
 class Interval(NamedTuple):
-    """A coefficient: estimate, standard error, interval, and the χ² test (p-value, statistic) that it is 0."""
+    """A coefficient: estimate, standard error, interval, and the χ² test (p-value, statistic) that it is 0.
+
+    `output` is its class, if there are several; `absent` says why a number is NaN or infinite.
+    """
 
     name: str
     estimate: float
@@ -50,6 +54,8 @@ class Interval(NamedTuple):
     upper: float
     p_value: float
     statistic: float
+    output: Any = None
+    absent: str = ""
 
 
 class Profile(NamedTuple):
@@ -63,11 +69,11 @@ class Profile(NamedTuple):
 
 def profile_interval(profile: Profile, row: Floats, name: str, error: float, level: float) -> Interval:
     """Return the interval of row·w between the two roots of its profile; the start is the maximum."""
-    estimate = float(row @ profile.start.coef)
-    drop = _drop_function(profile, row)
-    quantile = float(scipy.special.chdtri(1, 1.0 - level))
-    lower, upper = (_crossing(drop, quantile, estimate, sign * math.sqrt(quantile) * error) for sign in (-1.0, 1.0))
-    return _interval(name, estimate, error, lower, upper, drop(0.0))
+    estimate, quantile = float(row @ profile.start.coef), float(scipy.special.chdtri(1, 1.0 - level))
+    curve = _Curve(profile, row)
+    step = min(math.sqrt(quantile) * error, curve.reach)
+    lower, upper = (_crossing(curve.drop, quantile, estimate, sign * step) for sign in (-1.0, 1.0))
+    return _interval(name, estimate, error, lower, upper, curve.drop(0.0))
 
 
 def unbounded_interval(profile: Profile, row: Floats, name: str, level: float) -> Interval:
@@ -75,16 +81,13 @@ def unbounded_interval(profile: Profile, row: Floats, name: str, level: float) -
 
     If the drop at 0 is 0, the profile is flat: the likelihood reaches its supremum in both directions.
     """
-    drop = _drop_function(profile, row)
-    statistic = drop(0.0)
+    curve = _Curve(profile, row)
+    statistic, step = curve.drop(0.0), curve.reach
     if statistic < FLAT:
         return flat_interval(name)
-    contrast = profile.space.T @ row
-    information = profile.space.T @ profile.start.expansion.information @ profile.space
-    scale = math.sqrt(max(float(contrast @ solve_scaled(information, contrast)), TINY))  # a standard error at the start
-    sign, quantile = 1.0 if drop(scale) < statistic else -1.0, float(scipy.special.chdtri(1, 1.0 - level))
+    sign, quantile = 1.0 if curve.drop(step) < statistic else -1.0, float(scipy.special.chdtri(1, 1.0 - level))
     below = statistic < quantile
-    end = _crossing(drop, quantile, 0.0, -sign * scale if below else sign * scale, below)
+    end = _crossing(curve.drop, quantile, 0.0, -sign * step if below else sign * step, below)
     lower, upper = (end, math.inf) if sign > 0.0 else (-math.inf, end)
     return _interval(name, sign * math.inf, math.nan, lower, upper, statistic)
 
@@ -95,25 +98,64 @@ def flat_interval(name: str) -> Interval:
 
 
 def _interval(name: str, estimate: float, error: float, lower: float, upper: float, statistic: float) -> Interval:
-    return Interval(name, estimate, error, lower, upper, chi2_probability(statistic, 1), statistic)
+    p_value = chi2_probability(statistic, 1) if math.isfinite(statistic) else math.nan
+    absent = Refusal.NO_PROFILE(name=name) if any(map(math.isnan, (lower, upper, statistic))) else ""
+    return Interval(name, estimate, error, lower, upper, p_value, statistic, absent=absent)
 
 
-def _drop_function(profile: Profile, row: Floats) -> Callable[[float], float]:
-    """Return drop(b); each fit starts from the previous one."""
-    contrast = profile.space.T @ row
-    information = profile.space.T @ profile.start.expansion.information @ profile.space
-    basis = profile.space @ _constraint_basis(contrast, np.diag(information))
-    latest = [profile.start]
+class _Curve:
+    """The profile of row·w: its drop below the largest log-likelihood at any value, by fits that start near others."""
 
-    @cache
-    def drop(value: float) -> float:
-        previous = latest[0]
-        direction = _direction(previous, profile.space, contrast)
-        start = previous.coef + direction * ((value - float(row @ previous.coef)) / float(row @ direction))
-        latest[0] = maximise(profile.log_likelihood, start, basis, PROFILE_TOLERANCE)
-        return max(2.0 * (profile.loglik - latest[0].expansion.loglik), 0.0)
+    def __init__(self, profile: Profile, row: Floats) -> None:
+        self.profile, self.row = profile, row
+        self.contrast = profile.space.T @ row
+        information = profile.space.T @ profile.start.expansion.information @ profile.space
+        self.basis = profile.space @ _constraint_basis(self.contrast, np.diag(information))
+        self.fits = {float(row @ profile.start.coef): profile.start}
+        self.drops = dict[float, float]()
 
-    return drop
+    @property
+    def reach(self) -> float:
+        """A change of row·w from the start that changes no score by much."""
+        start = self.profile.start
+        direction = self._direction(start)
+        return (
+            LARGEST_CHANGE
+            * float(self.row @ direction)
+            / max(self.profile.log_likelihood.largest_change(start.coef, direction), TINY)
+        )
+
+    def drop(self, value: float) -> float:
+        """Return the drop, NaN if the fit fails."""
+        if value not in self.drops:
+            maximum = maximise(self.profile.log_likelihood, self._start(value), self.basis, PROFILE_TOLERANCE)
+            failed = self.profile.log_likelihood.exact and not maximum.converged
+            drop = 2.0 * (self.profile.loglik - maximum.expansion.loglik)
+            self.drops[value] = math.nan if failed else max(drop, 0.0)
+            if not failed:
+                self.fits[value] = maximum
+        return self.drops[value]
+
+    def _start(self, value: float) -> Floats:
+        """Return the fit at the nearest value so far, moved to this one; coefficients of 0 if these are likelier."""
+        previous = self.fits[min(self.fits, key=lambda known: abs(known - value))]
+        direction = self._direction(previous)
+        start = previous.coef + direction * ((value - float(self.row @ previous.coef)) / float(self.row @ direction))
+        if value == 0.0 and self.profile.log_likelihood.exact:
+            starts = start, np.zeros_like(start)
+            logliks = [getattr(self.profile.log_likelihood.expand(each), "loglik", -math.inf) for each in starts]
+            return starts[int(logliks[1] > logliks[0])]
+        return start
+
+    def _direction(self, maximum: Maximum) -> Floats:
+        """Return the direction in which the refitted coefficients move; `contrast` itself if I is singular."""
+        space, contrast = self.profile.space, self.contrast
+        try:
+            direction = space @ solve_scaled(space.T @ maximum.expansion.information @ space, contrast)
+        except np.linalg.LinAlgError:
+            return np.asarray(space @ contrast)
+        ascending = float(contrast @ (space.T @ direction)) > 0.0 and np.isfinite(direction).all()
+        return direction if ascending else space @ contrast
 
 
 def _constraint_basis(row: Floats, information: Floats) -> Floats:
@@ -125,62 +167,84 @@ def _constraint_basis(row: Floats, information: Floats) -> Floats:
     return basis
 
 
-def _direction(maximum: Maximum, space: Floats, contrast: Floats) -> Floats:
-    """Return the direction in which the refitted coefficients move; `contrast` itself if I is singular."""
-    try:
-        direction = space @ solve_scaled(space.T @ maximum.expansion.information @ space, contrast)
-    except np.linalg.LinAlgError:
-        return np.asarray(space @ contrast)
-    ascending = float(contrast @ (space.T @ direction)) > 0.0 and np.isfinite(direction).all()
-    return direction if ascending else space @ contrast
-
-
 def _crossing(drop: Callable[[float], float], quantile: float, origin: float, step: float, below: bool = True) -> float:
-    """Return where the drop, which is below the quantile at the origin or not, crosses it; ±∞ if nowhere."""
+    """Return where the drop, which is below the quantile at the origin or not, crosses it; NaN if a fit fails.
+
+    The drop is convex: it crosses after a few doublings of the step, and far beyond them no fit is needed.
+    """
     from scipy.optimize import brentq  # noqa: PLC0415  # takes 0.3 s to import, and only a profile needs it
+
+    def excess(value: float) -> float:
+        found = 0.0 if below and value == origin else drop(value)
+        if math.isnan(found):
+            raise ArithmeticError(f"no fit at {value}")
+        return 0.0 if abs(found - quantile) <= END_TOLERANCE * quantile else math.sqrt(found) - math.sqrt(quantile)
 
     near, far = origin, origin + step
     for _ in range(DOUBLINGS):
-        if (drop(far) < quantile) != below:
-            inside, outside = (near, far) if below else (far, near)
-            excess: Callable[[float], float] = lambda value: math.sqrt(drop(value)) - math.sqrt(quantile)  # noqa: E731
-            return float(brentq(excess, inside, outside, xtol=END_TOLERANCE * abs(step)))
-        near, far = far, origin + 2.0 * (far - origin)
-    return math.copysign(math.inf, step)
+        beyond = drop(far)
+        if math.isnan(beyond):
+            far = near + (far - near) / 2.0
+        elif (beyond < quantile) != below:
+            try:
+                return float(brentq(excess, near, far, xtol=ROOT_TOLERANCE * abs(far - near)))
+            except ArithmeticError:
+                return math.nan
+        else:
+            near, far = far, origin + 2.0 * (far - origin)
+    return math.nan
 
 
 def likelihood_intervals(fit: LikelihoodFit, level: float) -> tuple[Interval, ...]:
-    """Return the profile-likelihood intervals of the coefficients of two classes; NaN if a variance is unknown."""
+    """Return the profile-likelihood intervals of the coefficients; a number that is not known is NaN, with a reason."""
     if fit.weighting:
         raise OptionError(not_frequencies(fit.weighting, robust=False))
-    if fit.existence.verdict == "undecided" and not fit.has_maximum:
+    if fit.loglik is None:
         raise SeparationError(Refusal.MAXIMUM_NOT_SHOWN())
-    return tuple(_likelihood_interval(fit, contrast, level) for contrast in fit.contrasts)
+    return tuple(
+        likelihood_interval(fit, contrast, level)._replace(output=contrast.output) for contrast in fit.contrasts
+    )
 
 
-def _likelihood_interval(fit: LikelihoodFit, contrast: Contrast, level: float) -> Interval:
-    mle = fit.mle
+def likelihood_interval(fit: LikelihoodFit, contrast: Contrast, level: float) -> Interval:
+    """Return the profile-likelihood interval of a coefficient of a fit whose largest likelihood is known."""
+    mle, reason = fit.mle, fit.estimability.reason(contrast)
     if fit.estimability.is_flat(contrast):
-        return flat_interval(contrast.name)
+        return flat_interval(contrast.name)._replace(absent=reason)
     if contrast.find_relation(fit.collinear) is not None:
-        return Interval(contrast.name, *[math.nan] * 6)
-    if mle is None or fit.estimability.reason(contrast):
-        profile, centre = _profile_from_zero(fit)
-        row = contrast_row(contrast.entries, fit.problem.design.shape[1], len(fit.coef), centre)
-        return unbounded_interval(profile, row, contrast.name, level)
+        return _unknown_interval(contrast, reason)
+    if mle is None or reason:
+        return _interval_without_maximum(fit, contrast, level, reason)
     row = mle.row(contrast.entries)
     if not mle.is_estimable(row):
-        return Interval(contrast.name, *[math.nan] * 6)
+        return _unknown_interval(contrast, Refusal.NEARLY_DEPENDENT())
     profile = Profile(mle.log_likelihood, mle.loglik, mle.maximum, mle.space)
     return profile_interval(profile, row, contrast.name, math.sqrt(variance(row, mle.covariance)), level)
 
 
-def _profile_from_zero(fit: LikelihoodFit) -> tuple[Profile, Floats]:
-    """Return the profile of a likelihood without a maximum, starting from 0, and the centre of its columns."""
-    centred, centre = fit.problem.centred()
-    log_likelihood, zero, p = LogLikelihood(centred), np.zeros(len(fit.coef)), fit.problem.design.shape[1]
-    space = np.eye(len(zero))[:, independent_columns(fit.estimability.aliases, len(zero), p, centre)]
-    expansion, supremum = log_likelihood.expand(zero), fit.loglik
-    assert expansion is not None  # the information is regular at scores of 0
-    assert supremum is not None
-    return Profile(log_likelihood, supremum, Maximum(zero, expansion, []), space), centre
+def _interval_without_maximum(fit: LikelihoodFit, contrast: Contrast, level: float, reason: str) -> Interval:
+    """Return the interval of a coefficient that diverges; of several classes it is not known.
+
+    Its profile is that of the rows that the other columns do not separate.
+    """
+    if contrast.output is not None or fit.loglik is None:
+        return _unknown_interval(contrast, reason)
+    ((index, _),) = contrast.entries.items()
+    try:
+        restriction = restrict(fit, [index])
+    except (DataError, SeparationError) as error:
+        return _unknown_interval(contrast, str(error))
+    if restriction is None or not restriction.degrees_of_freedom:
+        return flat_interval(contrast.name)._replace(absent=reason)
+    size, centre = len(fit.coef), fit.problem.centred()[1]
+    own = embedding(np.array([index]), size, size, centre)
+    space, row = np.hstack([restriction.space, own]), contrast_row(contrast.entries, size, size, centre)
+    profile = Profile(restriction.log_likelihood, fit.loglik, restriction.maximum, space)
+    interval = unbounded_interval(profile, row, contrast.name, level)
+    return interval._replace(absent=interval.absent or reason)
+
+
+def _unknown_interval(contrast: Contrast, reason: str) -> Interval:
+    return flat_interval(contrast.name)._replace(
+        lower=math.nan, upper=math.nan, p_value=math.nan, statistic=math.nan, absent=reason
+    )

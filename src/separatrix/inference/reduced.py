@@ -9,9 +9,9 @@ left out is arbitrary.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,11 +22,13 @@ from separatrix.design.mapped import MappedDesign
 from separatrix.errors import DataError
 from separatrix.inference.eligibility import Refusal
 from separatrix.inference.fitted import Inference
-from separatrix.inference.hypotheses import TestedModel, WaldTest, coefficient_indices
+from separatrix.inference.hypotheses import LikelihoodRatioTest, TestedModel, WaldTest, coefficient_indices
 from separatrix.inference.prediction import Covariance
 from separatrix.inference.profile import Interval
 from separatrix.inference.table import InferenceTable, Term
 from separatrix.problem import Problem
+
+Estimate = TypeVar("Estimate", Term, Interval)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,42 +49,60 @@ class ReducedInference(Inference):
     notes: tuple[str, ...] = ()
 
     def table(
-        self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
+        self,
+        covariance: str = "classical",
+        groups: Any = None,
+        level: float = 0.95,
+        lag: int | None = None,
+        test: str | None = None,
     ) -> InferenceTable:
-        table = self.inner.table(covariance, groups, level, lag)
-        width = len(self.retained)
-        blocks = (table.terms[first : first + width] for first in range(0, len(table.terms), max(width, 1)))
-        terms = tuple(term for block in blocks for term in self._terms(block))
+        table = self.inner.table(covariance, groups, level, lag, test)
+        terms = self._of_all_columns(
+            table.terms, lambda name, reason, output: Term(name, None, absent=reason, output=output)
+        )
         return replace(table, terms=terms, notes=(*self.notes, *table.notes))
 
-    def _terms(self, terms: Sequence[Term]) -> list[Term]:
-        """Return the terms of all columns for one output, given those of the retained columns."""
-        known = dict(zip(self.retained.tolist(), terms, strict=True))
-        return [
-            Term(name, None, absent=self.absent[place], output=terms[0].output)
-            if place in self.absent
-            else known[place]
-            for place, name in enumerate(self.names)
-        ]
+    def _of_all_columns(
+        self, known: Sequence[Estimate], without: Callable[[str, str, Any], Estimate]
+    ) -> tuple[Estimate, ...]:
+        """Return the estimates of all columns, class by class, given those of the retained ones.
+
+        `without` makes that of a column without a cell from its name, the reason and the class.
+        """
+        estimates, width = [], len(self.retained)
+        for first in range(0, len(known), max(width, 1)):
+            own = dict(zip(self.retained.tolist(), known[first : first + width], strict=True))
+            output = known[first].output
+            estimates += [
+                without(name, self.absent[place], output) if place in self.absent else own[place]
+                for place, name in enumerate(self.names)
+            ]
+        return tuple(estimates)
 
     def wald_test(
         self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
     ) -> WaldTest:
-        """Test that the named coefficients are 0; dropped columns among them add no degree of freedom."""
+        return self.inner.wald_test(self._tested(names), covariance, groups, lag)
+
+    def lr_test(self, names: Sequence[str]) -> LikelihoodRatioTest:
+        return self.inner.lr_test(self._tested(names))
+
+    def _tested(self, names: Sequence[str]) -> list[str]:
+        """Return the names of the tested columns; dropped columns among them add no degree of freedom."""
         chosen = coefficient_indices(names, self.names)
         tested = [self.names[place] for place in chosen if place not in self.absent]
         if not tested or (self.arbitrary and len(tested) < len(chosen)):
             raise DataError(next(self.absent[place] for place in chosen if place in self.absent))
-        return self.inner.wald_test(tested, covariance, groups, lag)
+        return tested
 
     def tested_model(self) -> TestedModel:
         return self.inner.tested_model()
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        known = dict(zip(self.retained.tolist(), self.inner.intervals(level), strict=True))
-        return tuple(
-            Interval(name, *[math.nan] * 6) if place in self.absent else known[place]
-            for place, name in enumerate(self.names)
+        nothing = Interval("", math.nan, math.nan, math.nan, math.nan, math.nan, math.nan)
+        return self._of_all_columns(
+            self.inner.intervals(level),
+            lambda name, reason, output: nothing._replace(name=name, absent=reason, output=output),
         )
 
     def predictions(

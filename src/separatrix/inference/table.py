@@ -31,7 +31,7 @@ MODEL_TITLES = {
     "softmax": "Softmax regression",
     "firth": "Bias-reduced logistic regression (Firth)",
 }
-Statistic = Literal["t", "z", "profile likelihood"]
+Statistic = Literal["t", "z", "likelihood ratio", "profile likelihood"]
 Named = TypeVar("Named", bound=Any)
 
 
