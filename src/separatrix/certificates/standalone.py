@@ -1139,7 +1139,7 @@ def _check_optimality(statement: Group, witness: Group, rows: LabelledRows) -> R
     weights = ", class weights" if rows.data["class_weights"] is not None else ""
     without = f", {rows.without}" if rows.without else ""
     conditions = f"relative gap {_shown(relative, 3)}; {loss} loss, {kept}{scaled}{weights}{without}"
-    return _optimal(relative, stated.held), f"{words}{_dependence(stated, rows)} ({conditions}){rows.absent}"
+    return _optimal(relative, stated.held), f"{words}{_dependence(stated, rows, softmax)} ({conditions}){rows.absent}"
 
 
 def _optimal(relative_gap: Fraction, held: list[int]) -> str:
@@ -1167,7 +1167,7 @@ def _held(columns: list[int], rows: LabelledRows) -> str:
     return f" over the other columns, with {_names(columns, rows)} held" if columns else ""
 
 
-def _dependence(stated: Stated, rows: LabelledRows) -> str:
+def _dependence(stated: Stated, rows: LabelledRows, softmax: bool = False) -> str:
     """Return what a claim says of aliased and held columns."""
     aliased = stated.aliased
     if stated.held:
@@ -1175,6 +1175,8 @@ def _dependence(stated: Stated, rows: LabelledRows) -> str:
     if aliased:
         combined = "is a combination" if len(aliased) == 1 else "are combinations"
         return f", which other coefficients reach too: {_names(aliased, rows)} {combined} of other columns"
+    if softmax and stated.radii is not None:
+        return ", which other coefficients reach only by constants added to all classes"
     return "" if stated.radii is None else ", which no other coefficients reach"
 
 

@@ -87,6 +87,13 @@ def test_a_constant_added_to_all_classes_costs_a_ridge() -> None:
         assert bound.gap >= 3.7499999
 
 
+def test_constants_added_to_all_classes_are_other_coefficients() -> None:
+    rng = np.random.default_rng(0)
+    certificate = sx.LogisticRegression().fit(rng.normal(size=(40, 1)), rng.integers(0, 3, 40)).certificate_
+    assert certificate.verdict == "optimal"
+    assert ", which other coefficients reach only by constants added to all classes (" in certificate.claim
+
+
 def test_a_row_far_out_beside_equal_columns() -> None:
     """A row of 3e8 has no curvature; coordinates of other rows would be rounded relative to it."""
     rng = np.random.default_rng(5)
