@@ -67,8 +67,9 @@ class LinearRegression(LinearOptions, WeightedFit, LinearRegressor):
         Parameters
         ----------
         covariance : "classical"; "HC0" … "HC4" for errors of unequal variance; "clustered" (or "clustered_HC0",
-            without the correction for few groups) for errors correlated within groups; "newey_west" for time series
-        groups : (n,) group of each row, for "clustered"
+            without the correction for few groups) for errors correlated within groups; "CR2" for either, with degrees
+            of freedom for few rows or groups; "newey_west" for time series
+        groups : (n,) group of each row, for "clustered" and, unless rows are independent, "CR2"
         lag : number of rows over which errors are correlated, for "newey_west"
         level : confidence level of the intervals
 

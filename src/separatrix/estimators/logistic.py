@@ -113,8 +113,9 @@ class LogisticRegression(LogisticOptions, WeightedFit, ProbabilityMixin, LinearC
         Parameters
         ----------
         covariance : "classical" (the inverse information); "HC0" or "HC1" for a misspecified model; "clustered" (or
-            "clustered_HC0", without the correction for few groups) for rows correlated within groups
-        groups : (n,) group of each row, for "clustered"
+            "clustered_HC0", without the correction for few groups) for rows correlated within groups; "CR2" for
+            either, with degrees of freedom for few rows or groups
+        groups : (n,) group of each row, for "clustered" and, unless rows are independent, "CR2"
         level : confidence level of the intervals
         test : "wald", or "lr" for likelihood-ratio tests, by refits without each coefficient, and profile intervals;
             None for the option of the model

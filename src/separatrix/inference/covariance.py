@@ -5,20 +5,23 @@ Least squares, with residuals r, leverages h, A = (XᵗSX)⁻¹ and scores e = s
     classical      σ² A,                                             σ² = RSS / (n − rank)
     HC0 … HC4      A (Σ ω(h) e eᵗ) A,     ω = 1, n/(n − k), 1/(1 − h), 1/(1 − h)², (1 − h)^−min(4, n h / k)
     clustered      A (Σ over groups of (Σ e)(Σ e)ᵗ) A,  times G/(G − 1) · (n − 1)/(n − k); clustered_HC0 without
+    CR2            the same of residuals (I − H)^−½ r, H the hat matrix of the group; HC2 without groups
     newey_west     A (Σ over lags l of (1 − l/(lag + 1)) (Σ eᵢ eᵢ₋ₗᵗ + its transpose)) A,      lag 0 once
 
-These agree with R's `sandwich`, and are computed in the coordinates of `basis`. Frequency weights stand for repeated
-rows: e eᵗ is s r² x xᵗ, and h is the leverage of one copy.
+These agree with R's `sandwich` (CR2 with `clubSandwich`), and are computed in the coordinates of `basis`. Frequency
+weights stand for repeated rows: e eᵗ is s r² x xᵗ, and h is the leverage of one copy. CR2 of weighted rows is that of
+rows and targets times the roots of their weights. A row of leverage 1 adds nothing, as its residual is 0.
 
-Maximum likelihood, with A = I⁻¹ and scores e = s·∂ log P/∂w: the same A M A, but only for HC0, HC1, clustered and
-clustered_HC0, where k counts the free coefficients. HC0 and HC1 agree with `sandwich` on a glm, clustered with
-statsmodels (whose HC1 of a Logit is HC0; R omits (n − 1)/(n − k) when clustering by default).
+Maximum likelihood, with A = I⁻¹ and scores e = s·∂ log P/∂w: the same A M A, but not for HC2 to HC4 and newey_west;
+k counts the free coefficients. HC0 and HC1 agree with `sandwich` on a glm, clustered with statsmodels (whose HC1 of a
+Logit is HC0; R omits (n − 1)/(n − k) when clustering by default). CR2 is that of the working rows of the last step.
 
-Cost: a pass for the means or slopes and one for the sum (some 3 Gram products); a few more for very many groups. HC2 to
-HC4 are NaN throughout if a leverage is 1.
+`small_samples` judges the tests. Cost: a pass for the means or slopes and one for the sum (some 3 Gram products), and
+as much again for the judgement; a few passes more for very many groups. CR2 needs rank² numbers for each group, and
+refuses more than 128 MB of them.
 
-References: White (1982); MacKinnon and White (1985); Newey and West (1987); Cribari-Neto (2004) for HC4; Zeileis
-(2004, 2006).
+References: White (1982); MacKinnon and White (1985); Newey and West (1987); Bell and McCaffrey (2002) for CR2;
+Cribari-Neto (2004) for HC4; Zeileis (2004, 2006).
 """
 
 from __future__ import annotations
@@ -49,13 +52,14 @@ from separatrix.inference.eligibility import singular_covariance
 from separatrix.inference.mle import MaximumLikelihood
 from separatrix.inference.small_samples import (
     GroupSums,
+    JointTest,
     MatrixUnits,
     RowUnits,
     SeriesUnits,
     Units,
     WorkingRows,
     has_room,
-    joint_objection,
+    joint_test,
     leverage_weights,
     matrix_units,
     merge_groups,
@@ -191,19 +195,12 @@ def robust_covariance(
 
 def robust_f_test(
     units: Units, contrasts: Floats, wald: float | None, choice: CovarianceChoice, df: float | None
-) -> tuple[tuple[float, float | None], str]:
-    """Return F of a Wald statistic and its residual degrees of freedom (None: χ² over their number), or why not.
-
-    `contrasts` (k, rank) are tested in orthonormal coordinates; CR2 has degrees of freedom of its own.
-    """
+) -> JointTest:
+    """Return the F test of a Wald statistic, None if the covariance is singular; `contrasts` (k, rank) are tested."""
     count, groups = len(contrasts), choice.group_count
     if wald is None or 0 < groups <= count:
-        return (math.nan, df), singular_covariance(count, groups)
-    objection, moments = joint_objection(units, contrasts, choice.kind, df)
-    if objection or choice.kind != "CR2":
-        return (wald / count, df), objection
-    rest = moments.freedom - count + 1.0
-    return (wald * rest / (moments.freedom * count), rest), ""
+        return JointTest(math.nan, df, singular_covariance(count, groups))
+    return joint_test(units, contrasts, wald, choice.kind, choice.unit, df)
 
 
 def _working_rows(

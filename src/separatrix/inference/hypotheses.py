@@ -5,9 +5,10 @@
     Wald  = b·V⁻¹·b from the larger fit alone, for the k coefficients b that the smaller model lacks, V their covariance
 
 Wald's statistic is χ² with k degrees of freedom, or F when divided by k, with the residual degrees of freedom (G − 1
-for G groups); for a likelihood only χ². Refuses, with the reason, models with different rows, targets, weights or
-families, columns of the smaller model outside the span of the larger one's, coefficients that are not identified, and a
-singular V. Cost: one pass per few columns to compare them, and a least squares fit for each column of a different name.
+for G groups; CR2 has its own); for a likelihood χ², or F for groups. Refuses, with the reason, models with different
+rows, targets, weights or families, columns of the smaller model outside the span of the larger one's, coefficients that
+are not identified, a singular V, and a robust V of so few rows or groups that the test would reject too many true
+nulls. Cost: one pass per few columns to compare them, and a least squares fit for each column of a different name.
 
 References: Fisher (1922); Wilks (1938); Wald (1943).
 """
@@ -209,13 +210,14 @@ class WaldTest(JsonRecord):
     f: float | None = None
     residual_degrees_of_freedom: float | None = None
     f_p_value: float | None = None
+    note: str = ""  # that it rejects a true null too often, in a small sample
 
     def __str__(self) -> str:
         df, rest, names = self.degrees_of_freedom, self.residual_degrees_of_freedom, " = ".join(self.names)
         chi2 = f"χ²({df}) = {format_number(self.chi2)}, {p_phrase(self.p_value)}"
         f = "" if self.f is None else f"F({df}, {rest:.4g}) = {format_number(self.f)}, {p_phrase(self.f_p_value)}"
         shown = [f] if self.f is not None and self.p_value == self.f_p_value else [chi2, *[f] * bool(f)]
-        return f"{names} = 0 ({self.covariance}): {'; '.join(shown)}"
+        return f"{names} = 0 ({self.covariance}): {'; '.join(shown)}{f' ({self.note})' if self.note else ''}"
 
 
 @dataclass(frozen=True)
@@ -273,13 +275,13 @@ def robust_wald_test(
     Raises a DataError if the covariance is singular, or the test would reject too many true nulls.
     """
     test, k = wald_test_of(names, coef, matrix, choice), len(coef)
-    (f, rest), objection = robust_f_test(units, contrasts, test.chi2, choice, df)
+    f, rest, objection, note = robust_f_test(units, contrasts, test.chi2, choice, df)
     if objection:
         raise DataError(objection)
     if rest is None:
-        return test
+        return replace(test, note=note)
     p_value = f_probability(f, k, rest)
-    test = replace(test, f=f, residual_degrees_of_freedom=rest, f_p_value=p_value)
+    test = replace(test, f=f, residual_degrees_of_freedom=rest, f_p_value=p_value, note=note)
     return replace(test, p_value=p_value) if choice.groups is not None else test
 
 

@@ -270,8 +270,11 @@ def _robust_overall_test(
     choice, virtual = covariance.choice, int(facts.virtual)
     value = _overall_wald(robust, facts.fit)
     slopes = np.eye(facts.fit.rank)[virtual:]
-    (f, rest), objection = robust_f_test(robust.units, slopes, value, choice, covariance.degrees_of_freedom)
-    return Measure("F", None, absent=objection) if objection or rest is None else f_test("F", f, count, rest)
+    test = robust_f_test(robust.units, slopes, value, choice, covariance.degrees_of_freedom)
+    if test.objection or test.df is None:
+        return Measure("F", None, absent=test.objection)
+    measure = f_test("F", test.f, count, test.df)
+    return replace(measure, detail=f"{measure.detail}; {test.note}") if test.note else measure
 
 
 def _conventions(facts: LinearFacts, choice: CovarianceChoice) -> tuple[str, ...]:
