@@ -67,6 +67,14 @@ def test_honest_certificates_are_proved_or_name_a_limit(tmp_path: Path) -> None:
         assert status(each.certificate, each, tmp_path) == (2 if unchecked else 0), each.name
 
 
+def test_a_part_has_no_other_keys(tmp_path: Path) -> None:
+    honest = case("logistic, quasi")
+    document = copy.deepcopy(honest.certificate)
+    document["witness"]["existence"]["note"] = 1
+    assert outcome(Mutation("", json.dumps(document), honest.X, honest.y, honest.weights))[0] == "malformed"
+    assert status(document, honest, tmp_path) == 1
+
+
 @pytest.mark.parametrize("name", ["logistic", "softmax", "least squares", "squared, classes"])
 @pytest.mark.parametrize("held", [[2], [0, 1]])
 def test_columns_that_are_held(name: str, held: list[int], tmp_path: Path) -> None:

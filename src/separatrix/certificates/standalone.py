@@ -1190,7 +1190,7 @@ def _check_likelihood(_: Group, witness: Group, rows: LabelledRows) -> Result:
     if existence is None:
         _require(own["radii"] is not None, "nothing proves that the likelihood has a maximum")
         return verdict, f"the likelihood has a maximum{_held(own['held'], rows)}; {claim}"
-    exists, words = _check_part("separability", existence, rows)
+    exists, words = _check_part("separability", _object(existence, "statement witness", "existence"), rows)
     if exists == "overlap":
         return verdict, f"{words}; {claim}"
     return exists, f"{words}; the objective is at most {_shown(_float(own['primal']), 10)} at the coefficients"

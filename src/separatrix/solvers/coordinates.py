@@ -7,7 +7,8 @@ a Hessian H of nearly dependent columns, which squares their dependence, do not 
 coefficients themselves in twice the working precision, since large coefficients of opposite signs cancel in them.
 
 Columns that are aliased to rounding (`design.rank`) have no coordinate of their own: T maps to the coefficients of
-least norm. A penalty makes every column count. Where curvatures vary so much that TᵗHT is ill-conditioned too, T is
+least norm. A penalty makes every column count, unless it is so small that rounding errors along a coordinate of such a
+column would cost more than the penalty does. Where curvatures vary so much that TᵗHT is ill-conditioned too, T is
 made anew with the rows weighted by their curvatures; directions that then have no curvature are left out.
 
 Cost: one pass of 2np² operations for T; a pass costs twice that in the columns themselves. Coefficients in floats limit
@@ -36,9 +37,10 @@ from separatrix.design.rank import (
     row_triangle,
 )
 from separatrix.losses.base import Loss
-from separatrix.numerics import compensated_dots
+from separatrix.numerics import column_norms, compensated_dots
 from separatrix.problem import Problem
 
+NEGLIGIBLE = math.sqrt(EPSILON)  # of the length of a column: the root of a penalty that does not make it count
 ENTRIES_AT_ONCE = 2**15  # of dense rows, so that a core's cache holds them with their products and errors
 
 
@@ -113,10 +115,11 @@ class Coordinates:
 def _triangle(problem: Problem, weights: Floats) -> Floats:
     """Return the triangle R of the rows, weighted relative to the total weight, and of the penalty's curvatures."""
     triangle = row_triangle(problem.design, weights / problem.total_weight)
-    penalty = problem.penalty.curvature(problem.penalty_weights)
-    if not penalty.any():
+    roots = np.sqrt(problem.penalty.curvature(problem.penalty_weights))
+    roots[roots <= NEGLIGIBLE * column_norms(triangle)] = 0.0
+    if not roots.any():
         return triangle
-    return np.asarray(np.linalg.qr(np.vstack([triangle, np.diag(np.sqrt(penalty))]), mode="r"))
+    return np.asarray(np.linalg.qr(np.vstack([triangle, np.diag(roots)]), mode="r"))
 
 
 def _curvature(block: Block, y: Any, coef: Floats, loss: Loss) -> Floats:
