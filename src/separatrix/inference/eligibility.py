@@ -111,6 +111,10 @@ class Refusal(StrEnum):
         "the Wald statistic of {names} falls as the estimates grow (Hauck–Donner effect), so its test misleads; use"
         " lr_test"
     )
+    TOO_FEW_EVENTS = (
+        "{events:.3g} events per parameter are too few for likelihood-ratio tests, which reject too often there; use"
+        " fewer columns"
+    )
     NOT_TESTABLE = "the rows that overlap do not tell {names} from the other columns: nothing to test; test others"
     TOO_LARGE = (
         "{rows:#row} of {columns:#column} are too many to copy, as a test of separated classes needs; use a sample"

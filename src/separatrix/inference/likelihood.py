@@ -122,6 +122,11 @@ class LikelihoodFit:
         codes = y.astype(np.intp) if count > 2 else (y > 0.0).astype(np.intp)
         return np.bincount(codes, weights=self.problem.weights, minlength=count).astype(np.float64)
 
+    @property
+    def events_per_parameter(self) -> float:
+        """The rows of the rarest class for each free coefficient."""
+        return float(self.class_weights.min()) / max(self.free, 1)
+
     @cached_property
     def effective_events(self) -> float:
         """The number of events, of classes of one size, that tell as much as the rows: Σ π(1 − π) · K/(K − 1).
@@ -360,8 +365,7 @@ def _notes(fit: LikelihoodFit, *, wald: bool) -> tuple[str, ...]:
 
 def _few_events(fit: LikelihoodFit) -> str:
     """Return that there are few events for the parameters, or that few rows tell something of them; else nothing."""
-    free = max(fit.free, 1)
-    events, effective = float(fit.class_weights.min()) / free, fit.effective_events / free
+    events, effective = fit.events_per_parameter, fit.effective_events / max(fit.free, 1)
     if events < FEW_EVENTS:
         return f"{events:.2g} events per parameter"
     sharp = "most rows are predicted with near certainty, and the others tell as much as"

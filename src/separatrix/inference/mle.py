@@ -68,6 +68,7 @@ MEMORY = 10  # secant pairs of L-BFGS
 LARGEST_CHANGE = 5.0  # of a score in one step, relative to scores above 1, if the information is not exact
 HALVINGS = 30
 DIRECTIONS_PER_PASS = 64  # whose third derivatives are computed at once
+LARGEST_STEP = 1e150  # whose square is finite
 SHORT = 0.1  # of a Newton step: a shorter one is compared with damped steps
 SHARES = 10.0 ** np.arange(-15, 1)  # of the bound on the information, by which steps are damped
 SINGULAR = 1e-12  # smallest pivot or eigenvalue of the scaled information: below it too few digits are left
@@ -177,9 +178,13 @@ def _quasi_newton(gradient: Floats, information: Floats, secants: list[tuple[Flo
 
 
 def solve_scaled(information: Floats, right: Floats) -> Floats:
-    """Return I⁻¹ times a vector, computed in columns of equal scale; raises LinAlgError if I is singular."""
+    """Return I⁻¹ times a vector, computed in columns of equal scale; raises LinAlgError if I is singular, or nearly."""
     scale = np.sqrt(np.maximum(np.diag(information), TINY))
-    return np.asarray(np.linalg.solve(information / np.outer(scale, scale), right / scale) / scale)
+    with np.errstate(over="ignore", invalid="ignore"):
+        solution = np.linalg.solve(information / np.outer(scale, scale), right / scale) / scale
+    if not (np.abs(solution) < LARGEST_STEP).all():
+        raise np.linalg.LinAlgError("the information is nearly singular")
+    return np.asarray(solution)
 
 
 def _line_search(

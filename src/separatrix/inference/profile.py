@@ -119,11 +119,8 @@ class _Curve:
         """A change of row·w from the start that changes no score by much."""
         start = self.profile.start
         direction = self._direction(start)
-        return (
-            LARGEST_CHANGE
-            * float(self.row @ direction)
-            / max(self.profile.log_likelihood.largest_change(start.coef, direction), TINY)
-        )
+        change = self.profile.log_likelihood.largest_change(start.coef, direction)
+        return LARGEST_CHANGE / max(change, TINY)
 
     def drop(self, value: float) -> float:
         """Return the drop, NaN if the fit fails."""
@@ -140,7 +137,7 @@ class _Curve:
         """Return the fit at the nearest value so far, moved to this one; coefficients of 0 if these are likelier."""
         previous = self.fits[min(self.fits, key=lambda known: abs(known - value))]
         direction = self._direction(previous)
-        start = previous.coef + direction * ((value - float(self.row @ previous.coef)) / float(self.row @ direction))
+        start = previous.coef + direction * (value - float(self.row @ previous.coef))
         if value == 0.0 and self.profile.log_likelihood.exact:
             starts = start, np.zeros_like(start)
             logliks = [getattr(self.profile.log_likelihood.expand(each), "loglik", -math.inf) for each in starts]
@@ -148,14 +145,14 @@ class _Curve:
         return start
 
     def _direction(self, maximum: Maximum) -> Floats:
-        """Return the direction in which the refitted coefficients move; `contrast` itself if I is singular."""
+        """Return the change of the refitted coefficients as row·w grows by 1; any such change if I is singular."""
         space, contrast = self.profile.space, self.contrast
         try:
-            direction = space @ solve_scaled(space.T @ maximum.expansion.information @ space, contrast)
+            change = solve_scaled(space.T @ maximum.expansion.information @ space, contrast)
         except np.linalg.LinAlgError:
-            return np.asarray(space @ contrast)
-        ascending = float(contrast @ (space.T @ direction)) > 0.0 and np.isfinite(direction).all()
-        return direction if ascending else space @ contrast
+            change = contrast
+        rate = float(contrast @ change)
+        return np.asarray(space @ (change / rate if rate > 0.0 else contrast / float(contrast @ contrast)))
 
 
 def _constraint_basis(row: Floats, information: Floats) -> Floats:

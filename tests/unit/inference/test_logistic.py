@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.special
 import statsmodels.api as sm
 
 import separatrix as sx
@@ -120,7 +121,7 @@ def test_classes_that_overlap_by_little_have_p_values() -> None:
     assert term.estimate is not None
     assert term.estimate > 5.0
     assert "(Hauck–Donner effect)" in term.absent
-    assert model.lr_test(["x1"]).chi2 == pytest.approx(16.0 * math.log(2.0) - 4.0 * math.log(2.0), rel=1e-6)
+    assert model.profile_intervals()[1].statistic == pytest.approx(16.0 * math.log(2.0) - 4.0 * math.log(2.0), rel=1e-6)
 
 
 # Reasons
@@ -186,7 +187,13 @@ def test_few_rows_are_told() -> None:
     )
     many = fitted(np.tile(X, (12, 1)), np.tile(OVERLAP, 12))
     assert many.summary().notes == ()
-    assert fitted(X, OVERLAP).summary(test="lr").notes == ("1.3 events per parameter: tests are approximate",)
+    some = fitted(np.tile(X, (4, 1)), np.tile(OVERLAP, 4))
+    assert some.summary(test="lr").notes == ("5.3 events per parameter: tests are approximate",)
+    assert all(term.p_value is not None for term in some.summary(test="lr").terms)
+    reason = "1.33 events per parameter are too few for likelihood-ratio tests"
+    assert all(term.absent.startswith(reason) for term in fitted(X, OVERLAP).summary(test="lr").terms)
+    with pytest.raises(DataError, match=reason):
+        fitted(X, OVERLAP).lr_test(["x1"])
 
 
 def test_the_table_is_at_the_maximum_also_where_the_fit_stopped_short() -> None:
@@ -417,3 +424,196 @@ def test_a_column_named_intercept_has_the_ratio_and_the_intercept_none() -> None
     assert found.term("intercept").ratio == pytest.approx(math.exp(found.term("intercept").estimate))
     with pytest.raises(OptionError, match=r"'intercept' has no coefficient of 'b'; known: \[None\]"):
         found.term("intercept", "b")
+
+
+# Likelihood-ratio tests
+
+
+def swapped() -> tuple[np.ndarray, np.ndarray]:
+    """Return a column that separates the classes but for the two rows in the middle, which are swapped."""
+    x = np.linspace(-3.0, 3.0, 100)
+    y = (x > 0.0).astype(int)
+    y[[49, 50]] = [1, 0]
+    return x[:, np.newaxis], y
+
+
+def reduced_loglik(columns: np.ndarray, y: np.ndarray) -> float:
+    return float(sm.GLM(y, columns, family=sm.families.Binomial()).fit(tol=1e-13, maxiter=200).llf)
+
+
+def test_a_wald_test_past_its_turning_point_is_withheld() -> None:
+    """R's glm gives z = 1.585, p = 0.113 for x, and anova(test = "LRT") 6.7e-31."""
+    model = fitted(*swapped())
+    constant, x = model.summary().terms
+    assert constant.p_value == pytest.approx(1.0)
+    assert x.estimate is not None
+    assert x.standard_error is not None
+    assert 2.0 * scipy.special.ndtr(-x.estimate / x.standard_error) == pytest.approx(0.113, abs=5e-4)
+    assert (x.statistic, x.p_value, x.lower, x.upper, x.ratio_upper) == (None,) * 5
+    assert x.absent.endswith('(Hauck–Donner effect), so its test and interval mislead; use summary(test="lr")')
+    with pytest.raises(DataError, match="the Wald statistic of 'x1' falls as its estimate grows"):
+        model.wald_test(["x1"])
+    test = model.lr_test(["x1"])
+    assert test.chi2 == pytest.approx(2.0 * (model.summary().measure("log-likelihood").value + 100.0 * math.log(2.0)))
+    assert test.p_value == pytest.approx(6.7e-31, rel=0.01)
+    assert str(test) == "x1 = 0 (likelihood ratio): χ²(1) = 133.607, p < 1e-16"
+
+
+def test_the_profile_past_the_turning_point_ends() -> None:
+    rows, y = swapped()
+    _, interval = fitted(rows, y).profile_intervals()
+    largest = reduced_loglik(sm.add_constant(rows), y)
+    for end in (interval.lower, interval.upper):
+        held = sm.GLM(y, np.ones(100), family=sm.families.Binomial(), offset=end * rows[:, 0]).fit(tol=1e-13)
+        assert 2.0 * (largest - held.llf) == pytest.approx(3.841458820694124, rel=1e-7)
+
+
+@pytest.mark.parametrize("events", [14, 15, 16, 17])
+def test_the_turning_point_of_a_table_of_four_cells(events: int) -> None:
+    """Of a log odds ratio b with variance v = Σ 1/count, by Yee's derivative: 1 < b v′/(2v), with v′ along b."""
+    exposed, others = 18, 300
+    y = np.concatenate([np.arange(exposed) < events, np.arange(others) < 100]).astype(int)
+    x = np.repeat([1.0, 0.0], [exposed, others])[:, np.newaxis]
+    counts = np.array([events, exposed - events, 100.0, 200.0])
+    b, v = math.log(counts[0] * counts[3] / (counts[1] * counts[2])), float((1.0 / counts).sum())
+    shares = np.array([events / exposed, 1.0 / 3.0])
+    inverses = 1.0 / (np.array([exposed, others]) * shares * (1.0 - shares))  # variances of the two log odds
+    moves = np.array([inverses[0], -inverses[1]]) / v  # of the log odds, as b grows by 1 along the profile
+    turning = b * float(inverses * (2.0 * shares - 1.0) @ moves) / (2.0 * v)
+    found = fitted(x, y).summary().term("x1")
+    assert found.standard_error == pytest.approx(math.sqrt(v), rel=1e-7)
+    assert (found.p_value is None) == (turning > 1.0)
+
+
+def test_with_many_rows_a_turning_point_is_harmless() -> None:
+    rows, y = np.repeat([[1.0], [0.0]], [18_000, 100], axis=0), np.arange(18_100) % 18 > 0
+    assert fitted(rows, y).summary().term("intercept").p_value is not None
+
+
+def test_turning_points_do_not_depend_on_the_origin() -> None:
+    rows, y = swapped()
+    for shift in (0.0, 50.0, -1e6):
+        columns = np.column_stack([rows + shift, np.abs(rows)])
+        assert "Hauck" in fitted(columns, y).summary().term("x1").absent
+
+
+def test_a_table_of_likelihood_ratio_tests() -> None:
+    rows = np.random.default_rng(4).normal(size=(80, 3))
+    y = (rows[:, 0] + np.random.default_rng(5).logistic(size=80) > 0.0).astype(int)
+    model = fitted(rows, y, test="lr")
+    found, full = model.summary(), sm.add_constant(rows)
+    assert found.statistic == "likelihood ratio"
+    for index, (term, interval) in enumerate(zip(found.terms, model.profile_intervals(), strict=True)):
+        ratio = 2.0 * (reduced_loglik(full, y) - reduced_loglik(np.delete(full, index, axis=1), y))
+        assert term.statistic == pytest.approx(ratio, rel=1e-7)
+        assert term.p_value == pytest.approx(scipy.special.chdtrc(1, ratio), rel=1e-7)
+        assert (term.lower, term.upper) == (interval.lower, interval.upper)
+    assert found.terms[1].ratio_lower == pytest.approx(math.exp(found.terms[1].lower or 0.0))
+    assert model.summary(test="wald").statistic == "z"
+    with pytest.raises(OptionError, match=r"covariance='HC0' is for Wald tests; use test=\"wald\", or no covariance"):
+        model.summary("HC0")
+    with pytest.raises(OptionError, match="test='score' is not one of 'wald', 'lr'"):
+        model.summary(test="score")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_columns_are_tested_together_by_refits(fit_intercept: bool) -> None:
+    rows = np.random.default_rng(6).normal(size=(90, 3)) + 1e4
+    rows = np.round(256.0 * rows) / 256.0
+    rows = np.column_stack([rows, rows[:, 0] + rows[:, 1]])
+    y = (rows[:, 2] - 1e4 + np.random.default_rng(7).logistic(size=90) > 0.0).astype(int)
+    model = fitted(rows, y, fit_intercept=fit_intercept)
+    full = np.column_stack([np.ones(90), rows[:, :3] - 1e4]) if fit_intercept else rows[:, :3] / 1e4
+    test = model.lr_test(["x1", "x3", "x4"])
+    assert test.degrees_of_freedom == 2  # x1 and x4 are one beside x2
+    kept = [0, 2] if fit_intercept else [1]
+    ratio = 2.0 * (reduced_loglik(full, y) - reduced_loglik(full[:, kept], y))
+    assert test.chi2 == pytest.approx(ratio, rel=1e-6)
+    with pytest.raises(DataError, match=r"the rows that overlap do not tell 'x4' from the other columns"):
+        model.lr_test(["x4"])
+
+
+def test_a_softmax_tests_and_profiles_by_the_likelihood() -> None:
+    rows = np.random.default_rng(8).normal(size=(60, 2))
+    y = np.digitize(rows[:, 0] + np.random.default_rng(9).logistic(size=60), [-0.7, 0.7])
+    model = fitted(rows, y, reference_class=1)
+    largest = sm.MNLogit(y, sm.add_constant(rows)).fit(disp=0, tol=1e-12).llf
+    smaller = sm.MNLogit(y, np.column_stack([np.ones(60), rows[:, 1]])).fit(disp=0, tol=1e-12).llf
+    test = model.lr_test(["x1"])
+    assert (test.degrees_of_freedom, test.chi2) == (2, pytest.approx(2.0 * (largest - smaller), rel=1e-7))
+    table = model.summary(test="lr")
+    other = fitted(rows, y, reference_class=2).summary(test="lr")
+    here, there = table.term("x1", 2), other.term("x1", 1)
+    assert here.lower is not None
+    assert there.upper is not None
+    assert (here.statistic, -here.lower) == (pytest.approx(there.statistic, rel=1e-6), pytest.approx(there.upper))
+
+
+# A factor with a separated level, and other coefficients that diverge
+
+
+def levels() -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(0)
+    level, age = rng.integers(0, 3, 200), rng.normal(size=200)
+    level[:5] = 3
+    y = (age + rng.logistic(size=200) > 0.0).astype(int)
+    y[:5] = 1
+    dummies = {f"g{k}": (level == k).astype(float) for k in (1, 2, 3)}
+    return pd.DataFrame({**dummies, "age": age}), y
+
+
+def test_a_factor_with_a_separated_level_is_tested_as_a_whole() -> None:
+    columns, y = levels()
+    model = fitted(columns, y)
+    overlapping = columns["g3"].to_numpy() == 0.0
+    supremum = reduced_loglik(sm.add_constant(columns[overlapping][["g1", "g2", "age"]].to_numpy()), y[overlapping])
+    smaller = reduced_loglik(sm.add_constant(columns[["age"]].to_numpy()), y)
+    test = model.lr_test(["g1", "g2", "g3"])
+    assert (test.degrees_of_freedom, test.chi2) == (3, pytest.approx(2.0 * (supremum - smaller), rel=1e-7))
+    assert test.convention == "likelihood ratio by the supremum"
+    nested = sx.nested_test(fitted(columns[["age"]], y), model, kind="likelihood_ratio")
+    assert (nested.statistic, nested.degrees_of_freedom) == (pytest.approx(test.chi2), 3)
+    ratio = model.summary().measure("likelihood ratio")
+    assert ratio.value == pytest.approx(2.0 * (supremum - reduced_loglik(np.ones((200, 1)), y)), rel=1e-7)
+    with pytest.raises(DataError, match=r"'g3' has no finite estimate \(→ \+∞\).* or lr_test"):
+        model.wald_test(["g1", "g2", "g3"])
+
+
+def test_what_the_table_tests_beside_a_diverging_coefficient_wald_test_tests_too() -> None:
+    columns, y = levels()
+    model = fitted(columns, y)
+    for name in ("g1", "g2", "age"):
+        assert model.wald_test([name]).p_value == pytest.approx(model.summary().term(name).p_value, rel=1e-9)
+    overlapping = columns["g3"].to_numpy() == 0.0
+    kept = sm.add_constant(columns[overlapping][["g1", "g2", "age"]].to_numpy())
+    ratio = 2.0 * (reduced_loglik(kept, y[overlapping]) - reduced_loglik(kept[:, :3], y[overlapping]))
+    assert model.lr_test(["age"]).chi2 == pytest.approx(ratio, rel=1e-7)
+    smaller = fitted(columns[["g1", "g2", "g3"]], y)
+    assert sx.nested_test(smaller, model, kind="likelihood_ratio").statistic == pytest.approx(ratio, rel=1e-7)
+    assert sx.nested_test(smaller, model, kind="likelihood_ratio").degrees_of_freedom == 1
+
+
+def test_a_column_that_varies_only_in_separated_rows_has_nothing_to_test() -> None:
+    columns, y = levels()
+    columns["within"] = np.where(columns["g3"] == 1.0, np.arange(200.0), 0.0)
+    with pytest.raises(DataError, match="the rows that overlap do not tell 'within' from the other columns"):
+        fitted(columns, y).lr_test(["within"])
+
+
+def test_the_coefficient_that_diverges_is_in_the_table_of_likelihood_ratio_tests() -> None:
+    columns, y = levels()
+    term = fitted(columns, y).summary(test="lr").term("g3")
+    assert (term.estimate, term.upper, term.standard_error) == (math.inf, math.inf, None)
+    assert term.absent.startswith("the likelihood has no maximum: the coefficient of 'g3' has no finite estimate")
+    assert term.p_value == pytest.approx(fitted(columns, y).lr_test(["g3"]).p_value, rel=1e-6)
+    assert all(term.p_value is None for term in fitted(X, SEPARATED).summary(test="lr").terms)
+    with pytest.raises(DataError, match="the likelihood has no maximum, only a supremum"):
+        fitted(X, SEPARATED).lr_test(["x1"])
+
+
+def test_profiles_that_are_not_known_say_why() -> None:
+    x = np.random.default_rng(0).normal(size=60)
+    collinear = fitted(np.column_stack([x, 3.0 - x]), np.random.default_rng(1).random(60) < 0.5)
+    assert all("in every row" in interval.absent for interval in collinear.profile_intervals()[1:])
+    softmax = fitted(X, np.array([0, 0, 0, 1, 1, 1, 2, 2])).profile_intervals()
+    assert all(interval.absent and not math.isfinite(interval.lower) for interval in softmax)
