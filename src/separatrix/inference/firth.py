@@ -257,7 +257,9 @@ class FirthMaximum:
         error = float(np.linalg.norm(self.point.root @ direction))
         interval = profile_interval(profile, direction, name, error, level)
         estimate, error, lower, upper = (length * each for each in interval[1:5])
-        return Interval(name, estimate, error, lower, upper, interval.p_value, interval.statistic)
+        return Interval(
+            name, estimate, error, lower, upper, interval.p_value, interval.statistic, absent=interval.absent
+        )
 
     def drop(self, indices: Sequence[int]) -> float:
         """Return 2 (max ℓ* − max ℓ* with some coefficients at 0)."""
@@ -382,7 +384,9 @@ def _terms(fit: FirthFit, problem: Problem, absent: str) -> Iterator[Term]:
         return
     for each in fit.intervals:
         lower, upper = (end if math.isfinite(end) else None for end in (each.lower, each.upper))
-        yield Term(each.name, each.estimate, each.standard_error, each.statistic, each.p_value, lower, upper)
+        yield Term(
+            each.name, each.estimate, each.standard_error, each.statistic, each.p_value, lower, upper, each.absent
+        )
 
 
 def _measures(fit: FirthFit, problem: Problem, absent: str) -> Iterator[Measure]:
