@@ -81,8 +81,9 @@ def test_without_a_file_the_first_rows_are_shown(shop: tuple[str, str]) -> None:
         "lower",
         "upper",
     ]
-    assert [line.split()[0] for line in shown[3:13]] == [str(row) for row in range(1, 11)]
+    assert [line.split()[0] for line in shown[3:13]] == [str(row) for row in range(10)]
     assert "60 rows of 7 columns in all; --out FILE writes them" in " ".join(shown)
+    assert "Rows are counted from 0." in " ".join(shown)
     told = json.loads(run("predict", model, table, "--json").stdout)
     assert (told["rows"], len(told["columns"]["score"])) == (60, 60)
     few = run("predict", model, table, "--where", "id <= 3").stdout
@@ -186,9 +187,9 @@ def test_a_summary_prints_the_table_kept_in_the_file(shop: tuple[str, str]) -> N
 def test_all_coefficients_are_shown_if_asked_for(tmp_path: Path) -> None:
     model = str(tmp_path / "model.json")
     assert run("fit", "demo:breast-cancer", "--out", model).exit_code == 0
-    assert "10 more coefficients left off" in words(run("summary", model))
+    assert "the first 20 of 30 coefficients, in the order of the model" in words(run("summary", model))
     every = run("summary", model, "--all").stdout
-    assert "left off" not in every
+    assert "the first" not in every
     assert "  fractal_dimension_error " in every
     assert run("fit", "demo:students", "--model", "perceptron", "--out", model).exit_code == 0
     assert "a perceptron has no likelihood" in words(run("summary", model))
