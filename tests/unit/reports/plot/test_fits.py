@@ -155,7 +155,7 @@ def test_coefficients_have_the_intervals_of_the_table():
 
 
 def test_ratios_are_drawn_on_a_log_axis():
-    model = sx.LogisticRegression().fit(*iris(("versicolor", "virginica")))
+    model = sx.LogisticRegression(test="lr").fit(*iris(("versicolor", "virginica")))
     display = sx.plot.coefficients(model, ratios=True)
     table = model.summary()
     np.testing.assert_allclose(segments(display), [(t.ratio_lower, t.ratio_upper) for t in table.terms[1:]])
