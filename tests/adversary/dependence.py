@@ -262,7 +262,8 @@ def forgery(design: Design, document: dict[str, Any], rows: judge.Rows) -> dict[
     """Return a certificate of a false optimum, whose gradient is 0 but for one entry of about 1/δ."""
     forged = copy.deepcopy(document)
     part = forged["witness"]["optimality"] if document["kind"] == "likelihood" else forged
-    part["witness"].update(coef=false_optimum(design, objective_part(forged), rows), relations=[])
+    retained = np.delete(design.X, document["data"].get("dropped") or [], axis=1)
+    part["witness"].update(coef=false_optimum(design, retained, rows), relations=[])
     part["statement"].update(aliased=[], held=[])
     restate(part, rows, WANTED)
     if part["statement"]["radii"] is not None:
@@ -270,14 +271,17 @@ def forgery(design: Design, document: dict[str, Any], rows: judge.Rows) -> dict[
     return rendered(forged)
 
 
-def false_optimum(design: Design, part: dict[str, Any], rows: judge.Rows) -> Any:
+def false_optimum(design: Design, X: Any, rows: judge.Rows) -> Any:
     """Return the coefficients of a fit without one column: that of the direction which the data determine least."""
     sizes = np.abs(rows.X).max(axis=0)
     direction = np.linalg.svd(rows.X / np.where(sizes > 0.0, sizes, 1.0))[2][-1]
     column = int(np.abs(direction).argmax())
-    certificate = fitted(design, np.delete(design.X, column, axis=1))
-    coef = objective_part(json.loads(certificate.to_json()))["witness"]["coef"]
-    return [*coef[: column + rows.intercept], np.zeros_like(coef[0]).tolist(), *coef[column + rows.intercept :]]
+    document = json.loads(fitted(design, np.delete(X, column, axis=1)).to_json())
+    coef = objective_part(document)["witness"]["coef"]
+    nothing = np.zeros_like(coef[0]).tolist()
+    for place in [*(document["data"].get("dropped") or []), column]:
+        coef.insert(place + rows.intercept, nothing)
+    return coef
 
 
 def run(
