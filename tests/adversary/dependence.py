@@ -279,7 +279,7 @@ def false_optimum(design: Design, X: Any, rows: judge.Rows) -> Any:
     document = json.loads(fitted(design, np.delete(X, column, axis=1)).to_json())
     coef = objective_part(document)["witness"]["coef"]
     nothing = np.zeros_like(coef[0]).tolist()
-    for place in [*(document["data"].get("dropped") or []), column]:
+    for place in [*sorted(document["data"].get("dropped") or []), column]:
         coef.insert(place + rows.intercept, nothing)
     return coef
 
