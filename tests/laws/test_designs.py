@@ -377,8 +377,6 @@ def test_numbers_of_any_kind_become_floats(X: Any) -> None:
         ([[1.0, 2.0], [3.0]], "no table .*; give every row the same number of columns"),
         (np.zeros((0, 3)), "the data have no rows"),
         (sp.csr_array((0, 3)), "the data have no rows"),
-        (np.zeros((4, 0)), "the data have 4 rows but no feature columns; give at least one"),
-        (sp.csr_array((4, 0)), "the data have 4 rows but no feature columns"),
         ([[1.0, 2.0], [3.0, "red"]], "column 'x2' has 'red' in row 1, which is not a number; encode text columns"),
         (np.array([[1.0, {}]], dtype=object), r"column 'x2' has \{\} in row 0, which is not a number"),
         (np.array([[1.0, 1j]]), "Complex data not supported: give real numbers"),
@@ -389,6 +387,13 @@ def test_numbers_of_any_kind_become_floats(X: Any) -> None:
 def test_what_is_no_table_of_numbers_is_refused(X: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         make_design(X, intercept=True)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_no_columns_need_an_intercept(kind: Any) -> None:
+    assert make_design(kind(np.zeros((4, 0))), intercept=True).shape == (4, 1)
+    with pytest.raises(DataError, match="the data have 4 rows but no feature columns; give at least one"):
+        make_design(kind(np.zeros((4, 0))), intercept=False)
 
 
 def test_text_is_refused_with_the_column_by_its_name() -> None:

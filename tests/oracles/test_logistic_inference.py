@@ -35,6 +35,10 @@ def column(found, what):
     return [getattr(term, what) for term in found.terms]
 
 
+# Fits with coefficients past the turning point of Wald's statistic, whose tests are withheld.
+PAST_TURNING = {"digits_3_vs_8_centre", "iris_versicolor_virginica", "mtcars_am_wt_hp"}
+
+
 @needs_data
 @pytest.mark.parametrize("name", WITH_GLM)
 def test_tables_of_two_classes(name):
@@ -44,9 +48,13 @@ def test_tables_of_two_classes(name):
     assert column(found, "estimate") == pytest.approx(exact["coef"], rel=1e-9)
     assert column(found, "standard_error") == pytest.approx(exact["se"], rel=1e-9)
     assert column(found, "standard_error") == pytest.approx(glm["se"], rel=R_DIGITS)
-    assert column(found, "statistic") == pytest.approx(glm["z"], rel=R_DIGITS)
-    assert column(found, "p_value") == pytest.approx(glm["p"], rel=1e-5)
-    for term, (lower, upper) in zip(found.terms, glm["wald_ci95"], strict=True):
+    for term, z, p, (lower, upper) in zip(found.terms, glm["z"], glm["p"], glm["wald_ci95"], strict=True):
+        if term.absent:
+            assert "Hauck–Donner" in term.absent
+            assert name in PAST_TURNING
+            continue
+        assert term.statistic == pytest.approx(z, rel=R_DIGITS)
+        assert term.p_value == pytest.approx(p, rel=1e-5)
         assert [term.lower, term.upper] == pytest.approx(
             [lower, upper], rel=R_DIGITS, abs=R_DIGITS * term.standard_error
         )

@@ -72,7 +72,7 @@ TINY_SHARE = 1e-12  # of the true variance: smaller is rounding error
 Decomposed = tuple[Floats, Floats, Floats]
 
 
-class Moments(NamedTuple):
+class VarianceMoments(NamedTuple):
     """Of the variance of each contrast (q,): bias, degrees of freedom, and the largest share of one unit in it."""
 
     bias: Floats
@@ -212,10 +212,10 @@ class Units(ABC):
     """The units of a robust covariance: contrasts (q, rank) in orthonormal coordinates have moments."""
 
     @abstractmethod
-    def moments(self, contrasts: Floats) -> Moments:
+    def moments(self, contrasts: Floats) -> VarianceMoments:
         """Return the moments of the variance of each contrast."""
 
-    def rates(self, contrasts: Floats, moments: Moments, quantiles: Sequence[float]) -> list[float]:  # noqa: ARG002
+    def rates(self, contrasts: Floats, moments: VarianceMoments, quantiles: Sequence[float]) -> list[float]:  # noqa: ARG002
         """Return how often tests of contrasts by quantiles reject a true null."""
         return [rejection_rate(*each) for each in zip(moments.bias, moments.freedom, quantiles, strict=True)]
 
@@ -275,7 +275,7 @@ class RowUnits(Units):
     groups: Indices | None = None
     lag: int = 0
 
-    def moments(self, contrasts: Floats) -> Moments:
+    def moments(self, contrasts: Floats) -> VarianceMoments:
         lengths = np.einsum("ij,ij->i", contrasts, contrasts)
         if self.groups is None:
             mean, squares, largest = self._fold(_row_moments, contrasts)
@@ -317,7 +317,7 @@ class RowUnits(Units):
 class SeriesUnits(RowUnits):
     """Rows in their order, for newey_west; few rows have exact rates, also of errors correlated from row to row."""
 
-    def rates(self, contrasts: Floats, moments: Moments, quantiles: Sequence[float]) -> list[float]:
+    def rates(self, contrasts: Floats, moments: VarianceMoments, quantiles: Sequence[float]) -> list[float]:
         count = len(self.rows.counts)
         if count > EXACT_UNITS:
             return super().rates(contrasts, moments, quantiles)
@@ -429,11 +429,13 @@ def _group_variances(block: Block, *arguments: Any) -> Floats:
     return np.hstack([member @ _quadratic(curvature, parts) for _, parts in _parts(block, transforms, contrasts)])
 
 
-def _moments(mean: Floats, squares: Floats, largest: Floats, lengths: Floats, correction: float) -> Moments:
+def _moments(mean: Floats, squares: Floats, largest: Floats, lengths: Floats, correction: float) -> VarianceMoments:
     lengths = np.where(lengths > 0.0, lengths, 1.0)
     seen = (mean > TINY_SHARE * lengths) & (squares > 0.0)
     freedom = np.where(seen, mean * mean / np.where(seen, squares, 1.0), 1.0)
-    return Moments(correction * np.where(seen, mean, 0.0) / lengths, np.maximum(freedom, 1.0), largest / lengths)
+    return VarianceMoments(
+        correction * np.where(seen, mean, 0.0) / lengths, np.maximum(freedom, 1.0), largest / lengths
+    )
 
 
 @dataclass(frozen=True)
@@ -457,7 +459,7 @@ class MatrixUnits(Units):
         scores = self._adjusted(self.scores) if self.kind == "CR2" else self.scores
         return self.correction * np.asarray(scores.T @ scores)
 
-    def moments(self, contrasts: Floats) -> Moments:
+    def moments(self, contrasts: Floats) -> VarianceMoments:
         count, rank = contrasts.shape
         mean, squares, largest = np.zeros((3, count))
         crosses = np.zeros((count, rank, rank))
@@ -472,7 +474,7 @@ class MatrixUnits(Units):
         squares += np.einsum("qij,qij->q", crosses, crosses)
         return _moments(mean, squares, largest, np.einsum("ij,ij->i", contrasts, contrasts), self.correction)
 
-    def rates(self, contrasts: Floats, moments: Moments, quantiles: Sequence[float]) -> list[float]:
+    def rates(self, contrasts: Floats, moments: VarianceMoments, quantiles: Sequence[float]) -> list[float]:
         if len(self.products) > EXACT_UNITS:
             return super().rates(contrasts, moments, quantiles)
         pieces = [_unit_parts(*parts, contrasts)[:2] for _, parts in self._decomposed()]
