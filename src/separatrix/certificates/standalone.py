@@ -255,7 +255,7 @@ class LabelledRows:
             raise UncheckedError(f"the table has columns {header}, not {names} as numbers")
         _require(data["weights"] == (weight is not None), "sample weights are given, or missing, unlike in the fit")
         _require(len(lines) == data["rows"], f"{len(lines)} rows, where the certificate is of {data['rows']}")
-        names = [name for place, name in enumerate(names) if place not in (data["dropped"] or [])]
+        names = [name for place, name in enumerate(names) if place not in (data.get("dropped") or [])]
         places, labels, task = [header.index(name) for name in names], data["labels"], data["task"]
         self.data, self.values, self.codes, self.numbers = data, list[Vector](), list[int](), list[int]()
         self.targets, self.weights = list[Fraction](), list[Fraction]()
