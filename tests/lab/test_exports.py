@@ -165,7 +165,10 @@ def _compare(run: dict[str, Any], found: dict[str, Any], tolerance: float) -> No
     kind, intercept = run["learner"]["kind"], run["learner"]["intercept"]
     words = f"{run['name']} {run['learner']}"
     if kind == "kernel":
-        assert np.array_equal(np.ravel(found["alpha"]), run["alpha"]), words
+        own = np.ravel(found["alpha"])
+        assert own.sum() == np.sum(run["alpha"]), words
+        if own.sum() < run["learner"]["maxUpdates"]:  # else rounding errors of the kernels may decide which rows erred
+            assert np.array_equal(own, run["alpha"]), words
         return
     if kind == "halfspace":  # the corner that a program stops at is not always the only one
         X, y = np.array(run["features"]), _signs(run["labels"])
