@@ -9,8 +9,8 @@ The fields of a dataclass are the keys of its object: all of them, and no others
     tuple[A, B], tuple[A, ...]      a list of fixed length, or of any; with `Items`, of several or of distinct entries
     Annotated[Floats, Shape(...)]   an array of finite numbers; sizes of one name are equal
     Mapping[str, A]                 an object with any keys; with `int`, whose keys are whole numbers
-    A | B, A | None                 the first of these that takes the value; of dataclasses, the one with its keys
-    Annotated[A | B, Tag("kind")]   one of several dataclasses, told apart by a field
+    A | B, A | None                 the first of these that accepts the value; among dataclasses, the one with its keys
+    Annotated[A | B, Tag("kind")]   one of several dataclasses, distinguished by a field
     Callable                        the name of a function
     Any                             any JSON with finite numbers
 
@@ -82,7 +82,7 @@ class Items(NamedTuple):
 
 
 class Tag(str):
-    """The key that tells the classes of a union apart."""
+    """The key that distinguishes the classes of a union."""
 
 
 class FormatError(ModelFileError):
@@ -101,7 +101,7 @@ class FormatError(ModelFileError):
 
 
 def wrong(value: Any, needed: str) -> FormatError:
-    """Return the error of a value that is not what is needed."""
+    """Return the error for a value of the wrong type or outside its bounds."""
     if isinstance(value, Mapping | list | tuple):
         shown = "an object" if isinstance(value, Mapping) else "a list"
     elif isinstance(value, int) and value.bit_length() > 1023:
@@ -112,7 +112,7 @@ def wrong(value: Any, needed: str) -> FormatError:
 
 
 class _Repeated(dict[str, Any]):
-    """An object that has a key twice."""
+    """An object with a duplicate key."""
 
     key = ""
 
@@ -127,7 +127,7 @@ def read_bytes(path: str | Path) -> bytes:
     except (OSError, ValueError) as problem:
         raise ModelFileError(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
     if len(content) > MAX_BYTES:
-        raise ModelFileError(f"{path} has more than {MAX_BYTES / 2**20:g} MiB, the most that is read")
+        raise ModelFileError(f"{path} is larger than {MAX_BYTES / 2**20:g} MiB, the limit")
     return content
 
 
@@ -144,10 +144,10 @@ def parse_json(content: bytes) -> Any:
     try:
         return json.loads(content.decode("utf-8"), object_pairs_hook=_object)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ModelFileError(f"it is no JSON, or was cut short or altered: {error}") from None
+        raise ModelFileError(f"it is not valid JSON, or was truncated or altered: {error}") from None
     except ValueError:
         limit = sys.get_int_max_str_digits()
-        raise ModelFileError(f"it has an integer of more than {limit:,} digits, the most that is read") from None
+        raise ModelFileError(f"it has an integer of more than {limit:,} digits, the limit") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -252,7 +252,7 @@ def _read_choice(choices: tuple[Any, ...], value: Any) -> Any:
 
 
 def _read_union(readers: list[Reader], optional: bool, value: Any) -> Any:
-    """Return what the first reader that takes the value makes of it."""
+    """Return the value as read by the first reader that accepts it."""
     if value is None and optional:
         return None
     errors = []
@@ -292,20 +292,20 @@ def _read_tuple(readers: list[Reader], parts: tuple[Any, ...], items: Items | No
     first: dict[Any, int] = {}
     for place, entry in enumerate(result if items and items.distinct else ()):
         if first.setdefault(entry, place) != place:
-            raise wrong(entry, "an entry that is not there before").within(f"[{place}]")
+            raise wrong(entry, "a distinct entry").within(f"[{place}]")
     return tuple(result)
 
 
 def _read_array(sizes: Shape, number: type, bounds: Range, value: Any) -> Any:
-    """Return an array of the given sizes; sizes that an empty list does not show are 0."""
-    import numpy as np  # noqa: PLC0415  # options are written without it
+    """Return an array of the given sizes; sizes that an empty list leaves open are 0."""
+    import numpy as np  # noqa: PLC0415  # not needed to write options
 
     fixed = [size if isinstance(size, int) else None for size in sizes]
     values = _require_list(value, fixed[0] or 0, math.inf if fixed[0] is None else fixed[0])
     flat = values
     for _ in sizes[1:]:
         flat = list(chain.from_iterable(flat)) if set(map(type, flat)) == {list} else []
-    if number is float and set(map(type, flat)) == {float}:  # all at once, unless there is a fault to be placed
+    if number is float and set(map(type, flat)) == {float}:  # all at once, unless a fault must be located
         with suppress(ValueError):
             array = np.asarray(values)
             shape = tuple(actual if size is None else size for size, actual in zip(fixed, array.shape, strict=True))

@@ -64,7 +64,7 @@ class CertificateError(SeparatrixError, ValueError):
 
 
 class ModelFileError(SeparatrixError, ValueError):
-    """A model file is cut short, altered, of a later format, or not a model file."""
+    """A model file is truncated, altered, of a later format, or not a model file."""
 
 
 class SeparatrixWarning(UserWarning):
@@ -93,6 +93,22 @@ def renamed(module: str, names: Mapping[str, Any], name: str) -> Any:
     new = names[name]
     warnings.warn(f"{name} is now called {new.__name__}; the old name will be removed", FutureWarning, stacklevel=3)
     return new
+
+
+class RenamedAttribute:
+    """A renamed public attribute under its old name; reading it warns."""
+
+    def __init__(self, new: str) -> None:
+        self.new = new
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.old = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        warnings.warn(f"{self.old} is now called {self.new}; the old name will be removed", FutureWarning, stacklevel=2)
+        return getattr(instance, self.new)
 
 
 def counted(number: int, noun: str) -> str:
@@ -152,5 +168,5 @@ def require_count(option: str, value: object) -> int:
     """Return `value` as an integer of at least 1, else raise an OptionError."""
     number = require_number(option, value, least=1)
     if number != int(number):
-        raise OptionError(f"{option}={value!r} is no whole number; give one of at least 1")
+        raise OptionError(f"{option}={value!r} is not a whole number of at least 1")
     return int(number)

@@ -34,14 +34,14 @@ def replace_atomically(path: str | Path) -> Iterator[Path]:
 
 
 def require_writable(path: str | Path) -> None:
-    """Raise an OptionError for a path that is no file, or whose folder is missing or may not be written to."""
+    """Raise an OptionError for a path that is not a file, or whose folder is missing or not writable."""
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
-        raise OptionError(f"{path} is no file that could be replaced; give the name of a file")
+        raise OptionError(f"{path} is not a regular file; give the name of a file")
     if not target.parent.is_dir():
-        raise OptionError(f"{path} cannot be written: there is no folder {str(target.parent)!r}; make it first")
+        raise OptionError(f"{path} cannot be written: there is no folder {str(target.parent)!r}; create it first")
     if not os.access(target.parent, os.W_OK):
-        raise OptionError(f"{path} cannot be written: its folder may not be written to; choose another")
+        raise OptionError(f"{path} cannot be written: its folder is not writable; choose another")
 
 
 def write_atomically(path: str | Path, content: str | bytes) -> None:

@@ -137,7 +137,7 @@ def cross_entropy(p: Any, q: Any = None, *, scores: Any = None) -> Floats:
     800.0
     """
     if (q is None) == (scores is None):
-        raise OptionError("cross_entropy takes either q, probabilities, or scores; give one of them")
+        raise OptionError("cross_entropy takes either q (probabilities) or scores; give one of them")
     targets = _distributions("p", p)
     with np.errstate(divide="ignore"):
         if scores is None:
@@ -149,7 +149,7 @@ def cross_entropy(p: Any, q: Any = None, *, scores: Any = None) -> Floats:
 
 
 def _distributions(name: str, values: Any) -> Floats:
-    """Return distributions over the last axis as floats; an error names the first that is none."""
+    """Return distributions over the last axis as floats; an error names the first invalid one."""
     probabilities = np.atleast_1d(np.asarray(values, dtype=np.float64))
     sums = probabilities.sum(axis=-1)
     valid = (probabilities >= 0.0).all(axis=-1) & (np.abs(sums - 1.0) <= SUM_TOLERANCE)
@@ -244,7 +244,7 @@ def refuse_masked(values: Any, name: str) -> None:
 
 
 def first_rounded(values: Any, floats: Floats) -> tuple[int, ...] | None:
-    """Return the place of the first integer, also as text, that float64 does not hold; None if there is none.
+    """Return the place of the first integer, also as text, that float64 cannot represent; None if there is none.
 
     `values`, an array, a frame or lists, are those that became `floats`; only numbers from 2⁵³ on are compared.
     """
@@ -258,10 +258,10 @@ def first_rounded(values: Any, floats: Floats) -> tuple[int, ...] | None:
 
 
 def rounded_error(name: str, integer: Any, row: int) -> DataError:
-    """Return the error for an integer that float64 does not hold."""
+    """Return the error for an integer that float64 cannot represent."""
     return DataError(
-        f"{name} has {shown_number(integer)} in row {row}, which as a float is another number;"
-        " subtract a number from the whole column, or convert it to floats yourself"
+        f"{name} has {shown_number(integer)} in row {row}, which float64 cannot represent exactly;"
+        " subtract a constant from the whole column, or convert it to floats yourself"
     )
 
 

@@ -290,7 +290,7 @@ class CrossValidation:
 
     @property
     def edge(self) -> Literal["largest", "smallest"] | None:
-        """The end of the grid at which the best strength is, if it is at one."""
+        """The end of the grid that has the best strength, if either does."""
         return "largest" if self.best == 0 else "smallest" if self.best == len(self.strengths) - 1 else None
 
     @property
@@ -396,8 +396,10 @@ def assign_folds(n: int, folds: int, seed: int | None, classes: Indices | None =
     if not 2 <= folds <= n:
         limits = f"from 2 to that of the rows (n_samples={n})"
         raise OptionError(f"{option}={folds!r} is out of range; give a number of folds {limits}")
-    if classes is not None and (rarest := int(np.bincount(classes).min())) < 2:
-        raise DataError(f"a class has {rarest} row, too few to cross-validate; give more, or a strength as a number")
+    if classes is not None and np.bincount(classes).min() < 2:
+        raise DataError(
+            "a class has only one row, too few to cross-validate; give more rows, or a strength as a number"
+        )
     order = np.random.default_rng(0 if seed is None else seed).permutation(n)
     if classes is not None:
         order = order[np.argsort(classes[order], kind="stable")]

@@ -106,12 +106,12 @@ def test_tables_come_along() -> None:
         ({"X": POINTS, "y": SIGNS[:4]}, "one label for each row"),
         ({"X": POINTS, "y": [1] * 5}, "has 1 class .*two or three"),
         ({"X": [], "y": []}, "0 classes"),
-        ({"X": np.array(POINTS) * 1j, "y": SIGNS}, "more than numbers"),
+        ({"X": np.array(POINTS) * 1j, "y": SIGNS}, "entries that are not numbers"),
         ({"X": np.array(POINTS) * np.nan, "y": SIGNS}, "fewer than two classes"),
         ({"X": POINTS, "y": ["NA", "NA", "b", "b", "b"]}, "'NA' .* read as missing"),
         ({"target": "y"}, "no table is given"),
         ({"X": POINTS, "y": [1, 2, 3, 4, 5]}, "5 classes .*two or three"),
-        ({"X": [["a", 1]], "y": [1]}, "more than numbers"),
+        ({"X": [["a", 1]], "y": [1]}, "entries that are not numbers"),
         ({"X": np.zeros((50_001, 2)), "y": [0] * 50_001}, "50,001 rows.*separatrix fit"),
         ({"table": "demo:iris", "target": "specie"}, "species"),
     ],
@@ -123,7 +123,7 @@ def test_errors_name_the_value_and_the_remedy(given: dict[str, Any], message: st
 
 def test_a_table_without_target_lists_the_columns(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,x\n2,y\n")
-    with pytest.raises(sx.errors.OptionError, match=r"target is one of.*'a', 'b'"):
+    with pytest.raises(sx.errors.OptionError, match=r"target among 'a', 'b'"):
         sx.lab.page(table=str(tmp_path / "t.csv"))
 
 
@@ -142,7 +142,7 @@ def test_it_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.M
             page.save(goal)
     assert goal.read_text() == "before"
     assert [path.name for path in tmp_path.iterdir()] == ["lab.html"]
-    with pytest.raises(sx.errors.OptionError, match="is no file that could be replaced"):
+    with pytest.raises(sx.errors.OptionError, match="is not a regular file"):
         page.save(tmp_path)
     with pytest.raises(sx.errors.OptionError, match="cannot be written"):
         page.save(tmp_path / "nowhere" / "lab.html")

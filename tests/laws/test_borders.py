@@ -156,7 +156,7 @@ MIXED_LABELS = {
 def test_labels_of_no_or_of_several_types_are_refused_by_row(estimator: Any) -> None:
     fit = sx.check_separability if estimator is None else estimator.fit
     for missing in MISSING_LABELS.values():
-        with pytest.raises(DataError, match=f"y has {missing} in row 1; drop the rows whose label is not known"):
+        with pytest.raises(DataError, match=f"y has {missing} in row 1; drop the rows without a label"):
             fit(X, np.array(["a", missing, "b", "a", "b", "a"], dtype=object))
     for problem, labels in MIXED_LABELS.items():
         for given in (labels, np.array(labels, dtype=object), pandas.Series(labels, dtype=object)):
@@ -188,6 +188,6 @@ def test_scales_that_overflow_or_vanish_are_refused_by_column(scale: float, bord
     rows = generator.normal(size=(40, 3))
     labels = (rows[:, 0] + rows[:, 1] + generator.normal(size=40) > 0.0).astype(int)
     with pytest.raises(
-        DataError, match=r"column 'x1' has numbers of size 2.33e.*; divide the column by 1e[-+]3.* first"
+        DataError, match=r"column 'x1' has values of about 2.33e.*; divide the column by 1e[-+]3.* first"
     ):
         border(rows * np.array([scale, 1.0, 1.0]), labels)

@@ -98,7 +98,7 @@ def test_precomputed_takes_the_matrix_for_the_rows():
     kernel = sx.kernels.make_kernel("precomputed")
     np.testing.assert_array_equal(kernel(matrix, matrix), matrix)
     np.testing.assert_array_equal(kernel.diagonal(matrix), np.diagonal(matrix))
-    with pytest.raises(DataError, match=r"a column for each of 40 rows; this one has shape \(40, 4\)"):
+    with pytest.raises(DataError, match=r"one column per training row \(40\); this one has shape \(40, 4\)"):
         kernel(rows(), matrix)
 
 
@@ -107,7 +107,7 @@ def test_a_function_of_ones_own_is_a_kernel():
     column = np.array([[1.0], [2.0], [5.0]])
     assert own(column, column[:2]).tolist() == [[1.0, 1.0], [1.0, 2.0], [1.0, 2.0]]
     assert own.diagonal(column).tolist() == [1.0, 2.0, 5.0]
-    with pytest.raises(DataError, match=r"returned shape \(3,\); of 3 and 3 rows it must be \(3, 3\)"):
+    with pytest.raises(DataError, match=r"returned shape \(3,\); for 3 and 3 rows it must be \(3, 3\)"):
         sx.kernels.CustomKernel(lambda A, _: A[:, 0])(column, column)
     with pytest.raises(DataError, match="returned nan for rows 0 and 0"):
         sx.kernels.CustomKernel(lambda *_: np.full((3, 3), np.nan))(column, column)
@@ -118,11 +118,11 @@ def test_a_function_of_ones_own_is_a_kernel():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: sx.kernels.make_kernel("gaussian"), "kernel='gaussian' is no kernel; known: 'linear'"),
+        (lambda: sx.kernels.make_kernel("gaussian"), "kernel='gaussian' is not a kernel; known: 'linear'"),
         (lambda: sx.kernels.make_kernel("rbf", width=1.0), r"the rbf kernel takes \['gamma'\], not \['width'\]"),
         (lambda: sx.kernels.make_kernel(sx.kernels.Linear(), gamma=1.0), "give them to the kernel itself"),
         (lambda: sx.kernels.RBF(0.0), r"gamma=0\.0 is out of range"),
-        (lambda: sx.kernels.PolynomialKernel(1.0, degree=1.5), r"degree=1\.5 is no whole number"),
+        (lambda: sx.kernels.PolynomialKernel(1.0, degree=1.5), r"degree=1\.5 is not a whole number"),
         (lambda: sx.kernels.RBF()(rows(), rows()), r"use kernel\.settled\(X\), or give a number"),
     ],
 )

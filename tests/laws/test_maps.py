@@ -178,7 +178,7 @@ def test_set_output_names_the_columns():
         (sx.maps.Polynomial(0), "degree=0 is out of range"),
         (sx.maps.Polynomial(200), "degree=200 of 3 columns has 1,373,700 products; use a smaller degree"),
         (sx.maps.RandomFourier(-1.0), r"gamma=-1\.0 is out of range"),
-        (sx.maps.Nystroem("rfb"), "kernel='rfb' is no kernel; did you mean 'rbf'"),
+        (sx.maps.Nystroem("rfb"), "kernel='rfb' is not a kernel; did you mean 'rbf'"),
         (sx.maps.Nystroem(landmarks=[[1.0, 2.0]]), r"landmarks have shape \(1, 2\); X has 3 columns"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

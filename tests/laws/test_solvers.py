@@ -205,7 +205,7 @@ def test_the_first_solver_that_fits_is_chosen_and_the_others_explained() -> None
 
 def test_choosing_in_vain_gives_every_reason() -> None:
     problem = problem_of(*separable(), loss=losses.Softmax())
-    first = r"no solver fits: PerceptronSolver needs .* the softmax loss takes classes\. "
+    first = r"no solver is suitable: PerceptronSolver needs .* the softmax loss takes classes\. "
     message = first + r"BatchPerceptron needs .* classes\.$"
     with pytest.raises(NeedsError, match=message):
         suitable(problem, [PerceptronSolver(), BatchPerceptron()])

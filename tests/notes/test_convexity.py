@@ -84,8 +84,8 @@ def test_m33_descent_refuses_the_zero_one_loss_and_a_kinked_penalty(solver):
     with pytest.raises(NeedsError) as refused:
         check_needs(solver, problem(losses.ZeroOne()))
     assert str(refused.value) == (
-        f"{name} needs a convex loss; the zero-one loss is none. It is flat but for its jump, so no slope leads down:"
-        " use the logistic or a hinge loss instead."
+        f"{name} needs a convex loss; the zero-one loss is not convex. It is constant except for its jump, so its slope"
+        " is 0: use the logistic or a hinge loss instead."
     )
     with pytest.raises(NeedsError, match=f"{name} needs a smooth penalty; L1 has a kink at 0. Use Coordinate"):
         check_needs(solver, problem(losses.Logistic(), L1(0.1)))

@@ -125,7 +125,7 @@ def test_m18_descent_finds_the_local_minimum_of_its_valley(start, end):
 
 
 def test_m18_a_rate_too_large_is_said_with_the_rate_that_would_do():
-    with pytest.warns(ConvergenceWarning, match="rate 0.3 is too large; where the curvature is 10, .* below 0.2"):
+    with pytest.warns(ConvergenceWarning, match="rate 0.3 is too large; at the last curvature, 10, .* below 0.2"):
         found = sx.minimise(lambda x: x[0] ** 2 + 5 * x[1] ** 2, lambda x: np.array([2, 10]) * x, [1.0, 1.0], rate=0.3)
     assert found.status == "diverged"
     assert sx.minimise(lambda x: x[0] ** 2 + 5 * x[1] ** 2, lambda x: np.array([2, 10]) * x, [1.0, 1.0], rate=0.19)
@@ -134,9 +134,9 @@ def test_m18_a_rate_too_large_is_said_with_the_rate_that_would_do():
 
 
 def test_m18_a_function_without_a_minimum_or_too_few_steps():
-    with pytest.warns(ConvergenceWarning, match="J falls without end, so it has no minimum"):
+    with pytest.warns(ConvergenceWarning, match="J decreases without bound, so it has no minimum"):
         assert sx.minimise(lambda x: -(x**2), lambda x: -2 * x, 1.0, rate=1.0).status == "diverged"
-    with pytest.warns(ConvergenceWarning, match="J grows without end, so it has no maximum"):
+    with pytest.warns(ConvergenceWarning, match="J increases without bound, so it has no maximum"):
         sx.minimise(lambda x: x**2, lambda x: 2 * x, 1.0, rate=1.0, maximise=True)
     with pytest.warns(ConvergenceWarning, match=r"stopped after 5 steps: J = .* raise max_steps"):
         stopped = sx.minimise(lambda x: x**2, lambda x: 2 * x, 1.0, rate=0.1, max_steps=5)

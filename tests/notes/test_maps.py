@@ -126,16 +126,19 @@ def test_m30_points_not_in_general_position_have_fewer():
 
 
 def test_m30_the_experiment_agrees_within_its_own_interval():
-    found = sx.cover_experiment([3, 4, 6, 9], 3, repeats=70)
-    assert found.probability.tolist() == [1.0, 0.875, 0.5, 37 / 256]
-    assert found.agrees.all()
-    assert found.separable[0] == 70
-    assert (found.lower <= found.share).all()
-    assert (found.share <= found.upper).all()
-    assert (found.upper - found.lower)[2] == pytest.approx(0.31, abs=0.02)
-    assert found.lower[1] > found.upper[2] > found.lower[2] > found.upper[3], "no interval would agree with another N"
+    experiment = sx.cover_experiment([3, 4, 6, 9], 3, repeats=70)
+    assert experiment.probability.tolist() == [1.0, 0.875, 0.5, 37 / 256]
+    assert experiment.agrees.all()
+    assert experiment.separable[0] == 70
+    assert (experiment.ci_lower <= experiment.share).all()
+    assert (experiment.share <= experiment.ci_upper).all()
+    assert (experiment.ci_upper - experiment.ci_lower)[2] == pytest.approx(0.31, abs=0.02)
+    lower, upper = experiment.ci_lower, experiment.ci_upper
+    assert lower[1] > upper[2] > lower[2] > upper[3], "no interval would agree with another N"
     first = sx.cover_experiment(3, 3, repeats=70)
-    assert first.separable.tolist() == found.separable[:1].tolist()
+    assert first.separable.tolist() == experiment.separable[:1].tolist()
+    with pytest.warns(FutureWarning, match="lower is now called ci_lower"):
+        assert (experiment.lower == experiment.ci_lower).all()
 
 
 def test_m30_through_the_origin_and_the_exact_interval():
@@ -144,7 +147,7 @@ def test_m30_through_the_origin_and_the_exact_interval():
     for k in (0, 3, 7, 10):
         known = type(found)(np.array([1]), 1, np.array([k]), 10, 0.95, np.array([0.5]))
         peer = binomtest(k, 10).proportion_ci(0.95, "exact")
-        assert (known.lower[0], known.upper[0]) == pytest.approx((peer.low, peer.high), rel=1e-7)
+        assert (known.ci_lower[0], known.ci_upper[0]) == pytest.approx((peer.low, peer.high), rel=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -234,11 +234,11 @@ def test_a_drawn_order_by_blocks_visits_every_row_and_changes_block_seldom() -> 
 @pytest.mark.parametrize(
     ("memory", "message"),
     [
-        ("1MB", "memory=1 MB holds no blocks of rows; give at least 16.8 MB"),
-        ("much", 'memory=\'much\' is no size; give bytes, or text such as "1GB" or "512MiB"'),
-        (-5, "memory=-5 is no size"),
-        (True, "memory=True is no size"),
-        (float("nan"), "memory=nan is no size"),
+        ("1MB", "memory=1 MB is too small for a block of rows; give at least 16.8 MB"),
+        ("much", 'memory=\'much\' is not a size; give bytes, or text such as "1GB" or "512MiB"'),
+        (-5, "memory=-5 is not a size"),
+        (True, "memory=True is not a size"),
+        (float("nan"), "memory=nan is not a size"),
     ],
 )
 def test_memory_that_is_none_is_refused(memory: Any, message: str) -> None:
@@ -326,11 +326,11 @@ def test_a_frame_brings_its_names() -> None:
         (iter([]), "the data have no rows"),
         (np.zeros((3, 0)), "3 rows but no feature columns"),
         (np.zeros(3), r"shape \(3,\), but rows and columns are needed"),
-        (5, "int is no array, matrix or iterable of row blocks"),
-        ([np.zeros((2, 3)), np.zeros((2, 4))], r"rows 2 and on have shape \(2, 4\), where 3 columns are needed"),
-        ([np.zeros((2, 3), np.float32), np.zeros((2, 3))], "rows 2 and on are float64, and those before were float32"),
+        (5, "int is not an array, matrix or iterable of row blocks"),
+        ([np.zeros((2, 3)), np.zeros((2, 4))], r"the rows from 2 on have shape \(2, 4\); 3 columns are needed"),
+        ([np.zeros((2, 3), np.float32), np.zeros((2, 3))], "the rows from 2 on are float64, those before are float32"),
         ([[[1.0]], [["red"]]], "column 'x1' has 'red' in row 1, which is not a number"),
-        (np.array([[2**53 + 1]]), "column 'x1' has 9007199254740993 in row 0, which as a float is another number"),
+        (np.array([[2**53 + 1]]), "column 'x1' has 9007199254740993 in row 0, which float64 cannot represent exactly"),
     ],
 )
 def test_what_is_no_table_of_numbers_is_refused(X: Any, message: str) -> None:

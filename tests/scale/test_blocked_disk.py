@@ -68,7 +68,7 @@ def test_a_full_disk_is_named_with_sizes_and_remedy(
         sx.blocked(blocks)
     monkeypatch.undo()
     assert f"the disk of the temporary file in {scratch} is full after 96 KB, with" in str(caught.value)
-    assert "free; free some, or set TMPDIR to a folder on a larger disk" in str(caught.value)
+    assert "free; free some space, or set TMPDIR to a folder on a larger disk" in str(caught.value)
     del caught
     assert list(scratch.iterdir()) == []
     assert descriptors() == before
@@ -76,7 +76,9 @@ def test_a_full_disk_is_named_with_sizes_and_remedy(
 
 def test_what_has_no_room_is_not_begun(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_file.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1000}))
-    with pytest.raises(DataError, match=f"the rows take 48 KB, and {scratch} has 1 KB free; free some, or set TMPDIR"):
+    with pytest.raises(
+        DataError, match=f"the rows take 48 KB, and {scratch} has 1 KB free; free some space, or set TMPDIR"
+    ):
         sx.blocked(dense())
 
 
@@ -103,13 +105,13 @@ def test_a_file_cut_short_names_the_rows(sparse: bool, tmp_path: Path) -> None:
     os.truncate(file, 8 * COLUMNS * 600)
     y = np.arange(ROWS) % 2
     rows = BlockedRows(store)
-    message = rf"rows 0 to 1,000 cannot be read from {file}: it was cut short; give the rows anew"
+    message = rf"rows 0 to 1,000 cannot be read from {file}: it is truncated; pass the data again"
     with pytest.raises(DataError, match=message):
         sx.LogisticRegression(strength=0.1).fit(rows, y)
     for refused in (lambda: sx.check_separability(rows, y), lambda: sx.LMSClassifier(max_passes=2).fit(rows, y)):
-        with pytest.raises(DataError, match="it was cut short"):
+        with pytest.raises(DataError, match="it is truncated"):
             refused()
-    with pytest.raises(DataError, match="it was cut short"):
+    with pytest.raises(DataError, match="it is truncated"):
         make_design(rows, intercept=True).stored_rows()
     store.close()
 

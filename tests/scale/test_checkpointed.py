@@ -74,12 +74,12 @@ def test_a_journaled_fit_is_the_fit_and_its_journal_cut_anywhere_resumes_to_it(c
     rows = sx.checkpointed(data, tmp_path)
     assert answer(clone(estimator).fit(rows, target)) == plain
     made = rows.journal.made
-    assert rows.journal.found == 0
+    assert rows.journal.loaded == 0
     rows = sx.checkpointed(data, tmp_path)
     assert answer(clone(estimator).fit(rows, target)) == plain
     assert rows.journal.made == 0
     replayed = rows.journal.replayed
-    for kept in np.random.default_rng(len(case)).integers(0, rows.journal.found + 2, 6):
+    for kept in np.random.default_rng(len(case)).integers(0, rows.journal.loaded + 2, 6):
         rows.journal.close()
         forget_after(tmp_path, kept)
         rows = sx.checkpointed(data, tmp_path)
@@ -109,7 +109,7 @@ print("ready", flush=True)
 rows = checkpointed(X, sys.argv[1])
 fit = fit_convex(Problem(make_design(rows, intercept=True), y, Logistic(), L2(1e-5)), ConvexOptions(tol=1e-13))
 journal = rows.journal
-print(fit.coef.tobytes().hex(), fit.walk.passes, journal.found, journal.replayed, journal.made, flush=True)
+print(fit.coef.tobytes().hex(), fit.walk.passes, journal.loaded, journal.replayed, journal.made, flush=True)
 """
 
 
@@ -139,7 +139,7 @@ def test_a_fit_killed_at_random_moments_resumes_to_the_same_bits(tmp_path):
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         with closing(open_journal(tmp_path / "killed", versions())) as journal:
-            stored.append(journal.found)
+            stored.append(journal.loaded)
     assert stored == sorted(stored)  # what is written stays
     again = ended(tmp_path / "killed")
     assert again[:2] == [coef, passes]
@@ -156,7 +156,7 @@ def test_the_checkpoint_of_other_data_is_refused_by_name(tmp_path):
     sx.LogisticRegression(strength=0.1).fit(sx.checkpointed(X, tmp_path), LABELS)
     other = X.copy()
     other[17, 2] = np.nextafter(other[17, 2], 9.0)
-    for data, words in ((other, r"\(data: "), (X[:-1], r"\(rows: 600 × 4, now 599 × 4\)")):
+    for data, words in ((other, r"\(data: "), (X[:-1], r"\(size: 600 rows and 4 columns, now 599 rows")):
         with pytest.raises(OptionError, match=words):
             sx.LogisticRegression(strength=0.1).fit(sx.checkpointed(data, tmp_path), LABELS[: len(data)])
     fitted = sx.LogisticRegression(strength=0.1).fit(sx.checkpointed(X, tmp_path), LABELS)

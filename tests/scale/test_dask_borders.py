@@ -20,7 +20,7 @@ pytest.importorskip("distributed")
 def test_an_address_without_a_port_is_refused_at_once() -> None:
     from separatrix.design.dask.cluster import open_client
 
-    with pytest.raises(OptionError, match="--scheduler nonsense is no address"), open_client("nonsense"):
+    with pytest.raises(OptionError, match="--scheduler nonsense is not an address"), open_client("nonsense"):
         pass
 
 

@@ -182,7 +182,9 @@ def test_kernels_have_the_rows_brought_here(X, monkeypatch) -> None:
     there, here = sx.KernelSVM().fit(array, y), sx.KernelSVM().fit(X[:200], y)
     assert (there.decision_function(array) == here.decision_function(X[:200])).all()
     monkeypatch.setattr(rows_module, "default_cap", lambda: 1000)
-    with pytest.raises(NeedsError, match=r"all 200 rows are needed here at once, 6.4 KB, and 1 KB may be used"):
+    with pytest.raises(
+        NeedsError, match=r"all 200 rows are needed in this process, 6.4 KB, and the memory limit is 1 KB"
+    ):
         sx.KernelSVM().fit(array, y)
 
 
@@ -229,7 +231,7 @@ def test_a_gap_is_named_with_its_row_and_column(X) -> None:
 
 
 def test_what_is_no_table_is_refused(X) -> None:
-    with pytest.raises(DataError, match="is no table"):
+    with pytest.raises(DataError, match="is not a table"):
         make_design(da.from_array(X[:, 0], chunks=100), intercept=True)
     with pytest.raises(DataError, match="no rows"):
         make_design(da.from_array(X, chunks=(100, P))[:0], intercept=True)

@@ -21,7 +21,13 @@ from separatrix.design.journaled import digest
 from separatrix.errors import DataError, OptionError, SeparatrixError
 
 IDENTITY = {"separatrix": "0.1.0", "options": "logistic, strength 0.1"}
-REFUSALS = {"is damaged", "is no checkpoint", "is of another version", "is of another fit", "cannot be written"}
+REFUSALS = {
+    "is damaged",
+    "is not a separatrix checkpoint",
+    "was written by another version",
+    "belongs to another fit",
+    "cannot be written",
+}
 RESULTS = [
     3.5,
     (1.0 / 3.0, np.arange(3.0), np.eye(2)),
@@ -193,7 +199,7 @@ def limit_size():
 
 def write(report):
     journal = open_journal(folder, {})
-    for place in range(journal.found, journal.found + 12):
+    for place in range(journal.loaded, journal.loaded + 12):
         journal.keep(f"key {place}", "task", result(place), 1e9)
         os.write(report, b"x")
 
@@ -210,11 +216,11 @@ for turn in range(60):
     stored += len(os.read(receive, 1000))
     os.close(receive)
     journal = open_journal(folder, {})
-    assert stored <= journal.found <= stored + 1, (stored, journal.found)
-    for place in range(journal.found):
+    assert stored <= journal.loaded <= stored + 1, (stored, journal.loaded)
+    for place in range(journal.loaded):
         ((number, array),) = journal.look_up(f"key {place}")
         assert number == place and array.tobytes() == result(place)[1].tobytes()
-    stored = journal.found
+    stored = journal.loaded
     journal.close()
 print(stored, kills.count(signal.SIGALRM), kills.count(signal.SIGXFSZ))
 """
@@ -290,7 +296,7 @@ def test_a_journal_cut_at_any_byte_is_refused_and_left_alone(tmp_path):
 )
 def test_the_journal_of_another_fit_is_refused_with_what_differs(identity, words, tmp_path):
     before = written(tmp_path)
-    with pytest.raises(OptionError, match=rf"is of another fit \({words}\); run the fit it was started with"):
+    with pytest.raises(OptionError, match=rf"belongs to another fit \({words}\); run the fit it was started with"):
         open_journal(tmp_path, identity)
     assert (tmp_path / FILE).read_bytes() == before
     assert None not in kept(tmp_path)
@@ -305,10 +311,13 @@ def foreign_database() -> bytes:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"my diary, which is longer than a line\n", "fit.journal is no checkpoint of separatrix; give another folder"),
-        (b"xy", "fit.journal is no checkpoint of separatrix; give another folder"),
-        (foreign_database(), "fit.journal is no checkpoint of separatrix; give another folder"),
-        (b"separatrix journal 1\n\0\xffpass\xff\0", "is of another version of separatrix; delete it and fit again"),
+        (b"my diary, which is longer than a line\n", "fit.journal is not a separatrix checkpoint; give another folder"),
+        (b"xy", "fit.journal is not a separatrix checkpoint; give another folder"),
+        (foreign_database(), "fit.journal is not a separatrix checkpoint; give another folder"),
+        (
+            b"separatrix journal 1\n\0\xffpass\xff\0",
+            "was written by another version of separatrix; delete it and fit again",
+        ),
     ],
     ids=["text", "two bytes", "database", "earlier format"],
 )
@@ -323,13 +332,13 @@ def test_a_later_format_is_refused(tmp_path):
     written(tmp_path)
     with closing(sqlite3.connect(tmp_path / FILE)) as database:
         database.execute("PRAGMA user_version = 99")
-    with pytest.raises(DataError, match="is of another version of separatrix"):
+    with pytest.raises(DataError, match="was written by another version of separatrix"):
         open_journal(tmp_path, IDENTITY)
 
 
 def test_a_folder_that_cannot_be_one_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(OptionError, match=r"no checkpoint can be kept in .*file"):
+    with pytest.raises(OptionError, match=r"no checkpoint can be created in .*file"):
         open_journal(tmp_path / "file", IDENTITY)
 
 
@@ -372,7 +381,7 @@ def test_in_one_process_the_latest_handle_has_the_journal(tmp_path):
     first.keep("key 0", "task", 1.0, 1e9)
     second = open_journal(tmp_path, IDENTITY)
     assert second.look_up("key 0") == (1.0,)
-    with pytest.raises(OptionError, match="is closed, or was opened anew"):
+    with pytest.raises(OptionError, match="is closed, or was opened again"):
         first.keep("key 1", "task", 1.0, 1e9)
     second.close()
 
@@ -406,7 +415,7 @@ def test_a_full_disk_is_named_and_leaves_what_was_whole(tmp_path):
     size, database = journal.size, journal._database
     pages = database.execute("PRAGMA max_page_count").fetchone()[0]
     database.execute("PRAGMA max_page_count = 1")  # raised by SQLite to the pages there are
-    with pytest.raises(OptionError, match=r"cannot be written \(database or disk is full\); make room"):
+    with pytest.raises(OptionError, match=r"cannot be written \(database or disk is full\); free space"):
         journal.keep("key 1", "task", np.zeros(10_000), 1e9)
     assert (tmp_path / FILE).stat().st_size == journal.size == size
     database.execute(f"PRAGMA max_page_count = {pages}")
@@ -425,7 +434,7 @@ def test_a_write_that_fails_is_named_and_undone(tmp_path):
     failed = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
     )
-    assert "cannot be written (disk I/O error); make room" in failed.stderr
+    assert "cannot be written (disk I/O error); free space" in failed.stderr
     assert [each is not None for each in kept(tmp_path)] == [True, *[False] * 6]
 
 

@@ -54,7 +54,7 @@ def test_a_plan_counts_its_bytes():
     ("asked", "words"),
     [
         ({"workers": 0}, "workers=0 is out of range"),
-        ({"rows": 2.5}, "rows=2.5 is no whole number"),
+        ({"rows": 2.5}, "rows=2.5 is not a whole number"),
         ({"storage": "tape"}, "storage='tape' is not one of 'memory', 'disk', 'dask'"),
     ],
 )

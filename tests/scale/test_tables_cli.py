@@ -165,11 +165,11 @@ def test_files_of_a_glob_that_differ_are_named(tmp_path):
         write_table(tmp_path / f"a.{end}", columns)
         write_table(tmp_path / f"b.{end}", {name: values for name, values in columns.items() if name != "town"})
         told = refusal("fit", tmp_path / f"*.{end}", "--target", "sold")
-        assert f"b.{end}' has not the columns of" in told
+        assert f"b.{end}' does not have the columns of" in told
         assert "it lacks 'town'" in told
     write_table(tmp_path / "b.parquet", {**columns, "x2": np.asarray(["many"] * 40, dtype=object)})
     told = refusal("fit", tmp_path / "*.parquet", "--target", "sold")
-    assert "b.parquet' has not the columns of" in told
+    assert "b.parquet' does not have the columns of" in told
     assert "it has 'x2' as VARCHAR, not DOUBLE" in told
 
 

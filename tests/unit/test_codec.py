@@ -181,7 +181,7 @@ def whole() -> dict[str, Any]:
         (("pair",), [True], "content.pair has 1 entries; 2 are needed"),
         (("pair", 0), 1, "content.pair[0] is 1; true or false is needed"),
         (("words",), [], "content.words has 0 entries; at least 1 are needed"),
-        (("words", 1), "x", 'content.words[1] is "x"; an entry that is not there before is needed'),
+        (("words", 1), "x", 'content.words[1] is "x"; a distinct entry is needed'),
         (("exact",), "1/0", 'content.exact is "1/0"; a fraction is needed'),
         (("exact",), "nan", 'content.exact is "nan"; a fraction is needed'),
         (("coef", 1), "a", 'content.coef[1] is "a"; a list is needed'),

@@ -178,7 +178,7 @@ def test_a_class_of_one_row_cannot_be_held_out() -> None:
     y = y.copy()
     y[y == 2] = 0
     y[3] = 2
-    with pytest.raises(DataError, match="a class has 1 row, too few to cross-validate"):
+    with pytest.raises(DataError, match="a class has only one row, too few to cross-validate"):
         sx.LogisticRegression(strength="cv").fit(X, y)
 
 

@@ -101,7 +101,9 @@ class BlockedRows(RowSource, AbstractContextManager["BlockedRows"]):
         self.memory = max(default_cap(), LEAST_MEMORY) if memory is None else memory
         if self.memory < LEAST_MEMORY:
             least = plain_size(LEAST_MEMORY)
-            raise OptionError(f"memory={plain_size(self.memory)} holds no blocks of rows; give at least {least}")
+            raise OptionError(
+                f"memory={plain_size(self.memory)} is too small for a block of rows; give at least {least}"
+            )
 
     def design(self, names: Sequence[str], virtual: bool) -> DenseDesign | SparseDesign:
         kind = SparseDesign if self.storage.sparse else DenseDesign
@@ -205,7 +207,7 @@ def _write(X: Any, names: Sequence[str] | None) -> DiskRows:
             block = _checked(piece, writer.rows, names)
             if block.dtype.itemsize > dtype.itemsize:
                 raise DataError(
-                    f"rows {writer.rows:,} and on are {block.dtype}, and those before were {dtype}; give one type"
+                    f"the rows from {writer.rows:,} on are {block.dtype}, those before are {dtype}; use one type"
                 )
             writer.append(block)
         return writer.finish()
@@ -235,7 +237,7 @@ def _pieces(X: Any) -> Iterator[Any]:
     if isinstance(pieces, (list, tuple)) and pieces and np.ndim(pieces[0]) != 2:
         return iter([pieces])
     if not hasattr(pieces, "__iter__"):
-        raise DataError(f"{type(X).__name__} is no array, matrix or iterable of row blocks; give one of these")
+        raise DataError(f"{type(X).__name__} is not an array, matrix or iterable of row blocks; give one of these")
     return iter(pieces)
 
 
@@ -267,7 +269,7 @@ def masked_rows(X: Any, mask: Bools) -> Any:
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is a Dask collection, told by the module of its class so that Dask is not imported."""
+    """Whether X is a Dask collection, recognised by the module of its class so that Dask is not imported."""
     return type(X).__module__.partition(".")[0] == "dask"
 
 
@@ -371,8 +373,8 @@ def row_radius(design: Design) -> float:
         _refuse_rows(design, squared)
     if largest < SMALLEST**2 and (entry := largest_entry(design)) > 0.0:
         raise DataError(
-            f"no entry is larger than {entry:.3g}, and products of numbers so small vanish;"
-            " multiply the columns so that their values are nearer 1"
+            f"no entry is larger than {entry:.3g}, so products underflow;"
+            " rescale the columns so that their values are nearer 1"
         )
     return float(np.sqrt(largest))
 
@@ -389,8 +391,8 @@ def naming_scales(design: Callable[[], Design]) -> Iterator[None]:
         exponents = np.log10(np.where(largest > 0.0, largest, 1.0))
         column = int(np.abs(exponents).argmax())
         raise DataError(
-            f"column {rows.names[column]!r} has numbers of size {largest[column]:.3g}, whose products overflow or"
-            f" vanish beside the other columns; divide the column by 1e{int(np.floor(exponents[column])):+d} first"
+            f"column {rows.names[column]!r} has values of about {largest[column]:.3g}, whose products overflow or"
+            f" underflow; divide the column by 1e{int(np.floor(exponents[column])):+d} first"
         ) from error
 
 
@@ -445,18 +447,18 @@ def _index_fault(matrix: Any) -> str | None:
 
 
 def require_exact(X: Any, numbers: Any, names: Sequence[str] | None) -> None:
-    """Raise a DataError for an integer of X that is another number as a float; `numbers` are the floats."""
+    """Raise a DataError for an integer of X that float64 cannot represent; `numbers` are the floats."""
     if not _is_sparse(X):
         place = first_rounded(X, numbers)
-        found = () if place is None else (as_objects(X)[place], *place)
+        rounded = () if place is None else (as_objects(X)[place], *place)
     elif X.dtype.kind != "f":
         entries = X.tocoo()
         place = first_rounded(entries.data, entries.data.astype(np.float64))
-        found = () if place is None else tuple(each[place] for each in (entries.data, entries.row, entries.col))
+        rounded = () if place is None else tuple(each[place] for each in (entries.data, entries.row, entries.col))
     else:
         return
-    if found:
-        entry, row, column = found
+    if rounded:
+        entry, row, column = rounded
         raise rounded_error(f"column {column_names(numbers.shape[1], names)[column]!r}", entry, row)
 
 
@@ -473,7 +475,7 @@ def _as_array(X: Any) -> NDArray[Any]:
         return np.asarray(X)
     except ValueError as error:
         reason = str(error).rstrip(".")
-        raise DataError(f"the data are no table ({reason}); give every row the same number of columns") from None
+        raise DataError(f"the data are not a table ({reason}); give every row the same number of columns") from None
 
 
 def _numbers(array: NDArray[Any], names: Sequence[str] | None) -> Floats:
@@ -524,6 +526,6 @@ def _refuse_rows(design: Design, squared: Floats) -> None:
         )
     column = int(np.abs(values).argmax())
     raise DataError(
-        f"column {design.names[column]!r} has {values[column]:.3g} in row {row}, and products of numbers so large"
-        f" overflow; divide the column by {10.0 ** np.floor(np.log10(abs(values[column]))):.0e} first"
+        f"column {design.names[column]!r} has {values[column]:.3g} in row {row}, whose square overflows;"
+        f" divide the column by {10.0 ** np.floor(np.log10(abs(values[column]))):.0e} first"
     )

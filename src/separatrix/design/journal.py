@@ -33,7 +33,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from separatrix.errors import DataError, OptionError, SeparatrixError
+from separatrix.errors import DataError, OptionError, RenamedAttribute, SeparatrixError
 
 FILE = "fit.journal"
 ROLLBACK = f"{FILE}-journal"  # SQLite's own, beside it
@@ -52,8 +52,8 @@ LARGEST = 900_000_000  # bytes of a result; SQLite takes a billion
 SPARE = 2**16  # bytes by which an entry may lengthen the file beside its content
 DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG}  # error codes
 DAMAGED = "the checkpoint {} is damaged ({}); delete it and fit again"
-OTHER_FORMAT = "the checkpoint {} is of another version of separatrix; delete it and fit again"
-FOREIGN = "{} is no checkpoint of separatrix; give another folder"
+OTHER_FORMAT = "the checkpoint {} was written by another version of separatrix; delete it and fit again"
+FOREIGN = "{} is not a separatrix checkpoint; give another folder"
 PACKAGE = __name__.partition(".")[0]
 NUMBERS = "fiub"  # numeric kinds of NumPy dtypes
 
@@ -122,15 +122,15 @@ def _restore(structure: Any, stream: BytesIO) -> Any:
 
 def _record_class(module: str, name: str) -> Any:
     if module.partition(".")[0] != PACKAGE:
-        raise TypeError(f"{module} is not of {PACKAGE}")
+        raise TypeError(f"{module} is not part of {PACKAGE}")
     cls = getattr(import_module(module), name)
     if not (isinstance(cls, type) and _is_record(cls)):
-        raise TypeError(f"{name} is no record")
+        raise TypeError(f"{name} is not a record")
     return cls
 
 
 def open_journal(folder: str | Path, identity: Mapping[str, str], *, limit: int = LIMIT) -> Journal:
-    """Return the journal in a folder, created if there is none; raise an OptionError if it is of another fit.
+    """Return the journal in a folder, created if there is none; raise an OptionError if it belongs to another fit.
 
     `identity` must match that of the journal: options, versions, the data's source.
     """
@@ -157,8 +157,10 @@ def remove_journal(folder: str | Path) -> None:
 class Journal:
     """Results of passes by digest.
 
-    `found` counts the results it had when opened, `replayed` the passes taken from it since, `made` those computed.
+    `loaded` counts the results it had when opened, `replayed` the passes taken from it since, `made` those computed.
     """
+
+    found = RenamedAttribute("loaded")
 
     def __init__(self, path: Path, limit: int = LIMIT) -> None:
         self.path, self.limit = path, limit
@@ -167,7 +169,7 @@ class Journal:
         self._database = _connect(path)
         try:
             self._lock()
-            self.found = self._count_sound_results()
+            self.loaded = self._count_sound_results()
         except BaseException:
             self.close()
             raise
@@ -256,7 +258,7 @@ class Journal:
             return self._database.execute(statement, values).fetchall()
         except sqlite3.ProgrammingError:
             raise OptionError(
-                f"the checkpoint {self.path} is closed, or was opened anew; use the latest handle"
+                f"the checkpoint {self.path} is closed, or was opened again; use the latest handle"
             ) from None
         except sqlite3.Error as problem:
             raise _explained(self.path, problem) from None
@@ -267,7 +269,7 @@ class Journal:
             was, now = stored.get(name, "not given"), current.get(name, "not given")
             if was != now:
                 raise OptionError(
-                    f"the checkpoint {self.path} is of another fit ({name}: {was}, now {now});"
+                    f"the checkpoint {self.path} belongs to another fit ({name}: {was}, now {now});"
                     " run the fit it was started with, give another folder, or delete it"
                 )
 
@@ -280,7 +282,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         return sqlite3.connect(path, timeout=0.0, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as problem:
         reason = getattr(problem, "strerror", problem)
-        raise OptionError(f"no checkpoint can be kept in {path.parent}: {reason}; give another folder") from None
+        raise OptionError(f"no checkpoint can be created in {path.parent}: {reason}; give another folder") from None
 
 
 def _checksum(key: Any, content: bytes) -> bytes:
@@ -303,6 +305,6 @@ def _explained(path: Path, problem: sqlite3.Error) -> SeparatrixError:
     if code in DAMAGE:
         return DataError(DAMAGED.format(path, problem))
     return OptionError(
-        f"the checkpoint {path} cannot be written ({problem}); make room or give access, and run the same again: it"
-        " goes on from the results that are stored"
+        f"the checkpoint {path} cannot be written ({problem}); free space or grant access, and run the fit again: it"
+        " resumes from the stored results"
     )

@@ -30,6 +30,7 @@ from separatrix.design.columns import column_store
 from separatrix.design.journal import Journal, open_journal
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.maps import FeatureMap
+from separatrix.errors import counted
 from separatrix.loops.rows import Rows
 
 SMALL = 2**20  # entries up to which a derived design in memory is not journaled
@@ -167,12 +168,12 @@ class JournaledRows(RowSource):
         self._fingerprint: str | None = None
 
     def design(self, names: Sequence[str], virtual: bool) -> Design:
-        """Return the rows as a journaled design; raise an OptionError if the journal is of other rows."""
+        """Return the rows as a journaled design; raise an OptionError if the journal belongs to other rows."""
         base = self._base(names, virtual)
         if self._fingerprint is None or base.in_memory:  # an array in memory may have changed
             self._fingerprint = fingerprint(base)
-        rows = f"{self.shape[0]:,} × {self.shape[1]:,}"
-        self.journal.admit("data", {"rows": rows, "data": self._fingerprint})
+        size = f"{counted(self.shape[0], 'row')} and {counted(self.shape[1], 'column')}"
+        self.journal.admit("data", {"size": size, "data": self._fingerprint})
         return JournaledDesign(base, self.journal, _digest(self._fingerprint, virtual))
 
     def mapped(self, feature_map: FeatureMap) -> JournaledRows:

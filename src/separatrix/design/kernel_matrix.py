@@ -91,7 +91,8 @@ class KernelRows:
         if self.bytes < 8 * self.n * need:
             least = 8 * self.n * need / MEGABYTE
             raise OptionError(
-                f"cache_mb={megabytes:g} holds no {need} kernel rows of {self.n:,} numbers; give at least {least:.3g}"
+                f"cache_mb={megabytes:g} is too small for {need} kernel rows of {self.n:,} numbers;"
+                f" give at least {least:.3g}"
             )
         self.diagonal = np.asarray(kernel.diagonal(self.X) + constant)
         if not np.isfinite(self.diagonal).all():

@@ -176,7 +176,7 @@ class Precomputed(Kernel):
         """Return A, which must have one column per row of B."""
         if A.shape[1] != B.shape[0]:
             raise DataError(
-                f"a precomputed kernel has a column for each of {B.shape[0]} rows; this one has shape {A.shape}"
+                f"a precomputed kernel needs one column per training row ({B.shape[0]}); this one has shape {A.shape}"
             )
         return dense_floats(A)
 
@@ -186,7 +186,7 @@ class Precomputed(Kernel):
 
 @dataclass(frozen=True)
 class CustomKernel(Kernel):
-    """A function of your own, from (n, p) and (m, p) to (n, m).
+    """A user-defined function, from (n, p) and (m, p) to (n, m).
 
     >>> CustomKernel(lambda A, B: A @ B.T + 1.0)(np.eye(2), np.eye(2)).tolist()
     [[2.0, 1.0], [1.0, 2.0]]
@@ -201,7 +201,7 @@ class CustomKernel(Kernel):
         matrix = np.asarray(self.function(A, B), dtype=np.float64)
         if matrix.shape != (A.shape[0], B.shape[0]):
             raise DataError(
-                f"the kernel function returned shape {matrix.shape}; of {A.shape[0]} and {B.shape[0]} rows it must be"
+                f"the kernel function returned shape {matrix.shape}; for {A.shape[0]} and {B.shape[0]} rows it must be"
                 f" {(A.shape[0], B.shape[0])}"
             )
         if not np.isfinite(matrix).all():
@@ -211,7 +211,7 @@ class CustomKernel(Kernel):
 
     def to_dict(self) -> dict[str, Any]:
         """Raise an OptionError: a function is not a JSON value."""
-        raise OptionError("a kernel function of your own cannot be written down; compute its matrix: Precomputed()")
+        raise OptionError("a custom kernel function cannot be saved; compute its matrix and use Precomputed()")
 
 
 ALL: tuple[Kernel, ...] = (Linear(), PolynomialKernel(), RBF(), Sigmoid(), Precomputed())
@@ -237,7 +237,7 @@ def make_kernel(kernel: Any, **parameters: Any) -> Kernel:
         return kernel
     if callable(kernel):
         return CustomKernel(kernel)
-    raise OptionError(f"kernel={kernel!r} is no kernel{did_you_mean(str(kernel), _BY_NAME)}; or give a function")
+    raise OptionError(f"kernel={kernel!r} is not a kernel{did_you_mean(str(kernel), _BY_NAME)}; or give a function")
 
 
 def require_gamma(gamma: Any) -> float:

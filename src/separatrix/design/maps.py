@@ -91,7 +91,7 @@ def finite_array(option: str, values: Any, dimensions: int) -> Floats:
     try:
         array = np.array(values, dtype=np.float64, order="C")  # products round differently in Fortran order
     except (TypeError, ValueError):
-        raise OptionError(f"{option}={values!r:.60} is no array of numbers") from None
+        raise OptionError(f"{option}={values!r:.60} is not an array of numbers") from None
     if array.ndim != dimensions or not np.isfinite(array).all():
         shape = "a row of" if dimensions == 1 else "rows of"
         raise OptionError(f"{option} has shape {array.shape}; give {shape} finite numbers")
@@ -112,7 +112,9 @@ class FourierMap(FeatureMap):
         object.__setattr__(self, "frequencies", finite_array("frequencies", self.frequencies, 2))
         object.__setattr__(self, "offsets", finite_array("offsets", self.offsets, 1))
         if self.frequencies.shape[1] != len(self.offsets):
-            raise OptionError(f"{self.frequencies.shape[1]} frequencies and {len(self.offsets)} offsets; give as many")
+            raise OptionError(
+                f"{self.frequencies.shape[1]} frequencies and {len(self.offsets)} offsets; give one for each frequency"
+            )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -193,7 +195,9 @@ class PolynomialMap(FeatureMap):
         require_count("degree", self.degree)
         most = 2**MOST_FACTORS
         if min(self.columns, self.degree) > MOST_FACTORS or max(self.columns, self.degree) > most:  # at least 2^min
-            raise OptionError(f"degree={self.degree:.3g} of {self.columns:.3g} columns: over 2^{MOST_FACTORS} products")
+            raise OptionError(
+                f"degree={self.degree:.3g} for {self.columns:.3g} columns gives over 2^{MOST_FACTORS} products"
+            )
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -35,7 +35,7 @@ def parse_memory(memory: str | float) -> int:
     else:
         size = 0.0
     if not 1.0 <= size < 2.0**63:
-        raise OptionError(f'memory={memory!r} is no size; give bytes, or text such as "1GB" or "512MiB"')
+        raise OptionError(f'memory={memory!r} is not a size; give bytes, or text such as "1GB" or "512MiB"')
     return int(size)
 
 
@@ -73,7 +73,7 @@ def _available() -> int:
 
 
 def _left_in_groups() -> list[int]:
-    """Return the rest of each limit set for the process, by version 1 or 2 of control groups."""
+    """Return the remainder of each memory limit of the process, by version 1 or 2 of control groups."""
     pairs = (
         (GROUPS / "memory.max", GROUPS / "memory.current"),
         (GROUPS / "memory/memory.limit_in_bytes", GROUPS / "memory/memory.usage_in_bytes"),

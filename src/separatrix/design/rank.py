@@ -1,4 +1,4 @@
-"""Linearly dependent columns: which columns are retained, and how the others are made of them.
+"""Linearly dependent columns: the retained ones, and the others as linear combinations of them.
 
 The one decision for all families. It is made on the rows times the roots of their weights, with columns far from 0
 centred and all columns scaled by powers of 2, so that neither units nor offsets matter. A column in the span of the
@@ -34,7 +34,7 @@ class Aliases(NamedTuple):
     shares: Floats
 
     def relations(self) -> tuple[dict[int, float], ...]:
-        """Return for each aliased column the shares of the columns that it is made of."""
+        """Return for each aliased column the shares of the retained columns in it."""
         return tuple(
             {int(self.retained[k]): float(column[k]) for k in np.flatnonzero(column)} for column in self.shares.T
         )

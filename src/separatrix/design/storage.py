@@ -42,10 +42,10 @@ MOUNTS = Path("/proc/self/mounts")
 MEMORY_FILE_SYSTEMS = {"tmpfs", "ramfs"}
 ON_DISK = "/var/tmp"  # by convention on a disk
 TEMP_VARIABLES = ("TMPDIR", "TEMP", "TMP")
-REMEDY = "free some, or set TMPDIR to a folder on a larger disk"
+REMEDY = "free some space, or set TMPDIR to a folder on a larger disk"
 FILES = {False: ("rows.bin",), True: ("values.bin", "columns.bin")}  # by whether rows are sparse
 STARTS = "starts.bin"  # of sparse rows in a folder
-CUT_SHORT = "it was cut short"
+CUT_SHORT = "it is truncated"
 GAP_BYTES = 2**15  # rows with a smaller gap between them are read in one go
 RUN_BYTES = 2**22  # most bytes read in one go
 COLUMN = np.dtype("<i4")  # of column indices
@@ -259,7 +259,7 @@ class BlockWriter(AbstractContextManager["BlockWriter"]):
         """Write rows (m, p), dense or sparse, after the previous ones."""
         if rows.ndim != 2 or rows.shape[1] != self.columns:
             seen = tuple(rows.shape)
-            raise DataError(f"rows {self.rows:,} and on have shape {seen}, where {self.columns} columns are needed")
+            raise DataError(f"the rows from {self.rows:,} on have shape {seen}; {self.columns} columns are needed")
         if self.sparse:
             rows = scipy.sparse.csr_array(rows)
             self.files[0].append(rows.data.astype(self.dtype, copy=False))
@@ -280,7 +280,7 @@ class BlockWriter(AbstractContextManager["BlockWriter"]):
         return DiskRows(files, (self.rows, self.columns), self.dtype, starts=starts)
 
     def __exit__(self, *problem: object) -> None:
-        for file in self.files:  # which no storage owns; temporary ones are then gone
+        for file in self.files:  # not owned by any storage; temporary ones are then deleted
             file.close()
 
 
@@ -345,7 +345,7 @@ class RowFile:
 
     def _unreadable(self, what: str, reason: str) -> DataError:
         reason = reason if self.descriptor >= 0 else "it is closed"
-        return DataError(f"{what} cannot be read from {self.name}: {reason}; give the rows anew")
+        return DataError(f"{what} cannot be read from {self.name}: {reason}; pass the data again")
 
     def mapped(self, dtype: Any, count: int, offset: int = 0) -> NDArray[Any]:
         """Return `count` numbers from a byte offset as a memory-mapped array, which outlives the file object."""
@@ -370,7 +370,7 @@ class RowFile:
         return np.frombuffer(mmap.mmap(self.descriptor, self.size), dtype=dtype, count=count)
 
     def close(self) -> None:
-        """Close the file; an unlinked one is then gone."""
+        """Close the file; an unlinked one is then deleted."""
         self._close()
         self.descriptor = -1
 

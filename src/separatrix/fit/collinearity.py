@@ -6,7 +6,7 @@ shares over the retained columns, checked in exact arithmetic on every row of po
     the simplest fractions near the shares in floats; if these fail, the solution of as many rows as columns
 
 A column with such a relation is aliased: leaving it out changes no fit. A column without one is only nearly dependent,
-by less than floats resolve; a fit holds its coefficient.
+within rounding; a fit holds its coefficient fixed.
 
 Cost: one pass, some operations on integers or error-free sums per entry of a relation; with few retained columns one
 more pass, and c³ operations on rationals for the c columns of the system.

@@ -78,7 +78,7 @@ def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[tuple[Solve
             others = f"; {' '.join(refusals)}" if refusals else ""
             choices.append((solver, f"{type(solver).__name__} fits the {problem.loss.name} loss{others}"))
     if not choices:
-        raise NeedsError(f"no solver fits: {' '.join(refusals)}")
+        raise NeedsError(f"no solver is suitable: {' '.join(refusals)}")
     return choices
 
 
@@ -159,7 +159,7 @@ def fit_convex(
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             if options.solver is not None:
-                solved = fit.solve(options.solver, f"{type(options.solver).__name__} was asked for", start)
+                solved = fit.solve(options.solver, f"{type(options.solver).__name__} was requested", start)
             else:
                 solved = fit.solve_with_any(candidates(problem), start)
     except (ValueError, np.linalg.LinAlgError):
@@ -343,9 +343,9 @@ def _message(fit: ConvexFit, options: ConvexOptions) -> str:
         return f"diverged after {passes}: rate {rate:.4g} is too large{known}; the coefficients are those of the start"
     limits = {
         Status.MAX_PASSES: f"max_passes={options.max_passes:,}",
-        Status.STALLED: f"{passes}, as floats can go no further",
-        Status.INTERRUPTED: f"{passes}, on request,",
+        Status.STALLED: f"{passes}, at the limit of floating-point precision,",
+        Status.INTERRUPTED: f"{passes}, as requested,",
     }
     remedy = f"; {descent.remedy}" if isinstance(descent, Descent) else ""
     reached = f"{gap}; {goal}" if goal else gap
-    return f"stopped at {limits[walk.status]} with a {reached}, where {asked} was asked for{remedy}"
+    return f"stopped at {limits[walk.status]} with a {reached}, not within {asked}{remedy}"

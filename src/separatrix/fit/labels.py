@@ -53,7 +53,7 @@ def known_labels(y: Any, rows: int | None = None, used: Bools | None = None) -> 
         unknown = np.flatnonzero(~np.isfinite(labels) & (True if used is None else used))
         if len(unknown):
             row = int(unknown[0])
-            raise DataError(f"y has {labels[row]} in row {row}; drop the rows whose label is not known")
+            raise DataError(f"y has {labels[row]} in row {row}; drop the rows without a label")
     return labels
 
 
@@ -68,7 +68,7 @@ def require_one_type(y: Any, name: str = "y") -> None:
         own = [row for row, value in enumerate(values) if type(value) is kind]
         row = next((row for row in own if issubclass(kind, float) and np.isnan(values[row])), own[0])
         if kind.__name__ in MISSING_TYPES or values[row] != values[row]:  # NaN
-            raise DataError(f"{name} has {values[row]} in row {row}; drop the rows whose label is not known")
+            raise DataError(f"{name} has {values[row]} in row {row}; drop the rows without a label")
         group = next((group for group, kinds in LABEL_TYPES.items() if issubclass(kind, kinds)), kind.__name__)
         first[group] = min(row, first.get(group, row))
     if len(first) > 1:
@@ -126,10 +126,10 @@ def real_targets(y: Any, name: str = "y") -> Floats:
     usable = np.abs(targets) <= LARGEST
     if not usable.all():
         row = int(np.flatnonzero(~usable)[0])
-        remedy = "divide all by a number as large" if np.isfinite(targets[row]) else "drop the rows without a number"
+        remedy = "rescale the target" if np.isfinite(targets[row]) else "drop the rows without a number"
         value = f"{name} has {targets[row]:g} in row {row}"
         raise DataError(f"{value} (NaN, inf and squares that overflow are refused); {remedy}")
     largest = float(np.abs(targets).max(initial=0.0))
     if 0.0 < largest < SMALLEST:
-        raise DataError(f"{name} is nowhere larger than {largest:g}, and its squares vanish; multiply all by a number")
+        raise DataError(f"{name} has no value above {largest:g}, so its squares underflow; rescale it")
     return targets

@@ -49,7 +49,7 @@ CONVERGED = 1e-6  # relative to the fit: a smaller correction is the last
 RELATED = 100_000  # shares of columns in others, up to which they are listed
 LOST = 1e-9  # of the sum of squares that coefficients of least norm may lose by rounding
 CERTIFIED = 1e-10  # relative excess from which on no tighter bound is sought
-DEPENDENT = 1e8  # condition number from which on columns are named that keep a fit from being certified
+DEPENDENT = 1e8  # condition number from which on the message of an uncertified fit names the dependent columns
 INVOLVED = 0.1  # of the largest entry of a singular vector: columns with smaller ones are not named
 
 
@@ -80,7 +80,7 @@ class LeastSquaresFit:
 
     @cached_property
     def relations(self) -> tuple[dict[int, float], ...]:
-        """Of each aliased column: other column → its share."""
+        """For each aliased column, the shares of other columns in it."""
         return self.aliases.relations() if np.count_nonzero(self.aliases.shares) <= RELATED else ()
 
     @property

@@ -33,7 +33,7 @@ TRACED = ("step_length", "change", "curvature")
 class Minimum:
     """The end of a descent: `x`, J there, status and message, the number of steps; `trace` has one number per step.
 
-    `iterates` has the points of all steps, the start first; None unless they were asked for.
+    `iterates` has the points of all steps, the start first; None unless requested.
     """
 
     x: Floats
@@ -67,8 +67,8 @@ def minimise(  # noqa: PLR0913  # a function, its start, and the descent's optio
     Reference: Cauchy, Méthode générale pour la résolution des systèmes d'équations simultanées (1847).
 
     >>> import numpy as np
-    >>> found = minimise(lambda x: (x[0] - 3) ** 2 + 1, lambda x: 2 * (x - 3), [0.0], rate=0.25)
-    >>> print(found.status, found.x.round(5), round(found.value, 9))
+    >>> minimum = minimise(lambda x: (x[0] - 3) ** 2 + 1, lambda x: 2 * (x - 3), [0.0], rate=0.25)
+    >>> print(minimum.status, minimum.x.round(5), round(minimum.value, 9))
     converged [3.] 1.0
     >>> slowing = minimise(np.square, lambda x: 2 * x, 4.0, rate=lambda k: 0.25 / (k + 1), tol=0.3, keep_iterates=True)
     >>> slowing.iterates.tolist()
@@ -101,21 +101,23 @@ def minimise(  # noqa: PLR0913  # a function, its start, and the descent's optio
             if not status.reached_goal:
                 warnings.warn(message, ConvergenceWarning, stacklevel=2)
             return Minimum(step.coef, value, status, message, int(facts["steps"]), log.arrays(), log.iterates())
-    raise AssertionError("a descent yields steps without end")
+    raise AssertionError("a descent never stops yielding steps")
 
 
 def _message(facts: Mapping[str, float], status: Status, sign: float) -> str:
     after, value = f"after {counted(int(facts['steps']), 'step')}", sign * facts["objective"]
     if status is Status.CONVERGED:
-        return f"converged {after}: J = {value:.6g}, the next step is {facts['step_length']:.3g} long"
+        return f"converged {after}: J = {value:.6g}, the next step has length {facts['step_length']:.3g}"
     if status is Status.MAX_STEPS:
-        steps = f"the last step changed an entry by {facts['change']:.3g}, the next is {facts['step_length']:.3g} long"
+        steps = (
+            f"the last step changed an entry by {facts['change']:.3g}, the next has length {facts['step_length']:.3g}"
+        )
         return f"stopped {after}: J = {value:.6g}; {steps}; raise max_steps, or the rate if J changes slowly"
-    direction, bound = ("falls", "minimum") if sign > 0.0 else ("grows", "maximum")
+    direction, bound = ("decreases", "minimum") if sign > 0.0 else ("increases", "maximum")
     if facts["objective"] == -math.inf:
-        return f"diverged {after}: J {direction} without end, so it has no {bound}"
+        return f"diverged {after}: J {direction} without bound, so it has no {bound}"
     curvature, hint = facts["curvature"], "try a smaller one"
     if 0.0 < curvature < math.inf:
-        hint = f"where the curvature is {curvature:.3g}, as met last, it must be below {2.0 / curvature:.3g}"
+        hint = f"at the last curvature, {curvature:.3g}, it must be below {2.0 / curvature:.3g}"
     away = f"J has gone to {value:.3g}, away from its {bound}"
     return f"diverged {after}: {away}: rate {facts['rate']:g} is too large; {hint}"

@@ -120,7 +120,7 @@ class Updates:
 
 @dataclass(frozen=True)
 class Trace:
-    """The steps of a fit, its updates if it is mistake-driven, and its iterates if they were asked for.
+    """The steps of a fit, its updates if it is mistake-driven, and its iterates if requested.
 
     `coefs` has the coefficients at each step in the user's units, the intercept, if there is one, first: (steps, p) or,
     for a softmax, (steps, K, p). It is None unless `keep_iterates` was given.
@@ -154,7 +154,7 @@ class StepLog:
         return {name: np.asarray(values) for name, values in self.columns.items()}
 
     def iterates(self) -> Floats | None:
-        """Return the coefficients of all steps, the first axis; None if they were not kept."""
+        """Return the coefficients of all steps, the first axis; None if they were not stored."""
         return np.stack(self.coefs) if self.keep_iterates else None
 
 

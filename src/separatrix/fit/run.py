@@ -20,7 +20,7 @@ Watch = Callable[[Mapping[str, float]], bool | None]
 
 
 def is_stopped(watch: Watch | None, passes: float) -> bool:
-    """Return whether the watch, told of the passes, ends a search."""
+    """Return whether the watch, called with the passes, ends a search."""
     return watch is not None and watch({"passes": passes}) is True
 
 
@@ -28,7 +28,7 @@ def is_stopped(watch: Watch | None, passes: float) -> bool:
 class Run:
     """A finished run: the last iterate, the status, the work done and, on request, the coefficients of every step.
 
-    `passes` are those that a limit of passes counts; `reads` are all passes over the rows, also those that measure.
+    `passes` are those that a limit of passes counts; `reads` are all passes over the rows, including measurements.
     """
 
     coef: Floats
@@ -42,11 +42,11 @@ class Run:
     iterates: Floats | None = None
 
     def with_iterates(self, change: Callable[[Floats], Floats]) -> Run:
-        """Return the run with each of its iterates, if any were kept, changed as the final coefficients were."""
+        """Return the run with each of its iterates, if any were stored, changed as the final coefficients were."""
         return self if self.iterates is None else replace(self, iterates=np.stack([*map(change, self.iterates)]))
 
     def ending_at(self, coef: Floats) -> Run:
-        """Return the run with the last of its iterates, if any were kept, replaced."""
+        """Return the run with the last of its iterates, if any were stored, replaced."""
         return self if self.iterates is None else replace(self, iterates=np.stack([*self.iterates[:-1], coef]))
 
     def after(self, previous: Run) -> Run:
@@ -56,7 +56,7 @@ class Run:
         return replace(self, steps=steps, **own)
 
     def at_cost(self, later: Run) -> Run:
-        """Return the run with the cost and the status of a later one that came to nothing better."""
+        """Return the run with the cost and the status of a later one that did not improve on it."""
         passes = np.append(self.steps["passes"][:-1], later.passes)
         steps = {**self.steps, "passes": passes}
         return replace(
@@ -68,7 +68,7 @@ class Run:
         return Trace(self.steps, updates, None if self.iterates is None else np.moveaxis(self.iterates, 1, -1))
 
 
-def run(  # noqa: PLR0913  # what a fit is stopped by, told to, and counted in
+def run(  # noqa: PLR0913  # the rules, the observer and the counter of a fit
     problem: Problem,
     solver: Solver,
     rules: Sequence[Rule],

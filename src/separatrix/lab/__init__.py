@@ -1,6 +1,6 @@
-"""The lab: one self-contained HTML file in which linear predictors learn under your hand, with their proofs.
+"""The lab: one self-contained HTML file in which linear predictors are trained interactively, with proofs.
 
-The file needs no server and asks nothing of any machine; it opens from disk, from a web site, or inside a notebook.
+The file needs no server and makes no network request; it opens from disk, from a web site, or inside a notebook.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ HEIGHT = 900  # pixels of the frame in a notebook
 
 @dataclass(frozen=True)
 class LabPage:
-    """The page of the lab: `html` is all of it."""
+    """The page of the lab: `html` is its full text."""
 
     html: str
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the file, whole or not at all, and return where it is."""
+        """Write the file atomically, and return its path."""
         write_atomically(os.fspath(path), self.html)
         return Path(path)
 
     def open(self) -> Path:
-        """Write the file to a temporary place, open it in the browser, and return where it is."""
+        """Write the file to a temporary folder, open it in the browser, and return its path."""
         path = self.save(Path(tempfile.mkdtemp(prefix="separatrix-lab-")) / "lab.html")
         webbrowser.open(path.as_uri())
         return path
@@ -50,7 +50,7 @@ class LabPage:
 
 
 def page(X: Any = None, y: Any = None, *, table: Any = None, target: str | None = None) -> LabPage:
-    """Return the lab as a page, empty or with your data on its stage.
+    """Return the lab as a page, empty or with your data.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def page(X: Any = None, y: Any = None, *, table: Any = None, target: str | None 
         separate the classes best, and offers the others
     y : labels of two or three classes, (n,)
     table : a table in place of X and y: a file or demo:NAME, or what `sx.read_table` returned; needs `target` unless
-        the table knows its own
+        the table declares its own
     target : the column of `table` that holds the classes
 
     Examples
@@ -73,7 +73,7 @@ def page(X: Any = None, y: Any = None, *, table: Any = None, target: str | None 
             raise OptionError("X or y and table are both given; give rows and labels, or a table")
         return LabPage(document(from_table(table, target)))
     if target is not None:
-        raise OptionError(f"target={target!r} names a column, and no table is given; give the table too")
+        raise OptionError(f"target={target!r} names a column, but no table is given; give the table too")
     if (X is None) != (y is None):
         raise OptionError(f"{'y' if X is None else 'X'} is given alone; give X and y, or neither")
     return LabPage(document(None if X is None else from_arrays(X, y)))

@@ -1,7 +1,7 @@
 """The page as one file: its modules joined in the order of their imports, its styles, its data, and its policy.
 
 Each module becomes a function that returns what it exports; imports become reads from the functions before it. Only the
-plain forms of import and export are understood, and anything else is refused, so that nothing is joined wrongly. The
+plain forms of import and export are understood; any other raises an error, so that nothing is joined wrongly. The
 policy names the hash of the one script and of the one style: nothing else may run or be fetched.
 """
 

@@ -23,7 +23,7 @@ def from_arrays(X: Any, y: Any) -> dict[str, Any]:
         values = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         values = values.astype(np.float64, casting="same_kind" if np.iscomplexobj(values) else "unsafe")
     except (TypeError, ValueError) as problem:
-        raise DataError(f"X holds more than numbers ({problem}); give the lab a table and its target") from None
+        raise DataError(f"X has entries that are not numbers ({problem}); give a table and its target") from None
     values, labels = values.reshape(-1, 1) if values.ndim == 1 else values, np.asarray(y)
     if values.ndim != 2 or labels.shape != (len(values),):
         raise DataError(f"X has shape {values.shape} and y {labels.shape}; give one label for each row")
@@ -38,7 +38,7 @@ def from_table(table: Any, target: str | None) -> dict[str, Any]:
     read = table if is_read else read_table(table)
     name = read.target if target is None else target
     if name is None:
-        raise OptionError(f"which column holds the classes? the target is one of {_list(read.names)}")
+        raise OptionError(f"the column of the classes is not given; choose the target among {_list(read.names)}")
     wanted, left_out = read.column(name), {name, read.row_names}
     labels = wanted.words() if wanted.kind in {"category", "boolean", "text", "id"} else wanted.values
     numeric = (c for c in read.columns if c.kind in {"number", "boolean"} and c.name not in left_out)
@@ -46,7 +46,7 @@ def from_table(table: Any, target: str | None) -> dict[str, Any]:
 
 
 def _data(source: str, numbers: Sequence[tuple[str, Any]], labels: Sequence[Any], target: str) -> dict[str, Any]:
-    """Return the csv of some columns and the target, with its name; refuse what the page could not show."""
+    """Return the csv of some columns and the target, with its name; raise an error for data that cannot be shown."""
     if len(labels) > MOST_ROWS:
         raise DataError(
             f"{source} has {len(labels):,} rows, and the lab shows at most {MOST_ROWS:,}: fit them with"
@@ -69,7 +69,7 @@ def _data(source: str, numbers: Sequence[tuple[str, Any]], labels: Sequence[Any]
 
 
 def _require_classes(source: str, target: str, numbers: Sequence[tuple[str, Any]], classes: Sequence[str]) -> None:
-    """Refuse classes that the page would not show: not two or three, read as missing, or without a complete row."""
+    """Raise an error for classes that cannot be shown: not two or three, read as missing, or without a complete row."""
     known = sorted(set(classes) - {""})
     if len(known) not in CLASSES:
         raise DataError(

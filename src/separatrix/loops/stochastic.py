@@ -56,7 +56,7 @@ def visits_down(loss_slope: Scalar[..., Any]) -> Loop[..., None]:
     plain = stochastic_visits.function
     assert isinstance(plain, FunctionType)
     bound = FunctionType(plain.__code__, {**plain.__globals__, "slope": Scalar(loss_slope.function)}, plain.__name__)
-    # The cache on disk tells the loops of different losses apart by this name.
+    # The cache on disk distinguishes the loops of different losses by this name.
     bound.__qualname__ = f"{plain.__qualname__}_{loss_slope.function.__qualname__}"
     return Loop(bound)
 

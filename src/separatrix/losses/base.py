@@ -4,9 +4,9 @@
 
 For labels y = ±1 the margin is m = y·eta. Value, slope and curvature take numbers, or arrays of any shape elementwise;
 a `ScalarLoss` also has them as machine code (`Hinge.slope.compiled`) for compiled loops. They are finite wherever the
-exact result is in the range of a float; a conjugate is +inf outside its domain. A loss of labels refuses other y than
-±1 when it is called; `expand` and `function`, for passes and loops over a checked target, do not look. Cost: O(1) per
-row.
+exact result is in the range of a float; a conjugate is +inf outside its domain. A classification loss raises an
+error for y other than ±1 when it is called; `expand` and `function`, for passes and loops over a checked target, do not
+check. Cost: O(1) per row.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Loss(ABC):
         if cls.target != "labels":
             raise NeedsError(
                 f"the {cls.name} loss is not a function of the margin: its y are {cls.target}, not labels ±1; "
-                "call value(eta, y), or use a loss of labels such as the logistic one"
+                "call value(eta, y), or use a classification loss such as the logistic loss"
             )
         return cls.value(margin, 1.0)
 
@@ -96,7 +96,7 @@ class ScalarLoss(Loss):
 
 
 class OfLabels(Scalar[Arguments, Result]):
-    """A scalar of a score, or a slope, and a label y, which refuses other labels than ±1 when it is called."""
+    """A scalar of a score, or a slope, and a label y; a call raises an error for labels other than ±1."""
 
     def __call__(self, *arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
         require_signs(options["y"] if "y" in options else arguments[1])
@@ -115,7 +115,9 @@ def require_signs(y: Any) -> None:
     wrong = np.abs(labels) != 1.0
     if wrong.any():
         value = np.asarray(y)[wrong].flat[0].item()
-        raise DataError(f"y has the label {value!r:.60}; a loss of labels takes −1 and +1: of 0 and 1, give 2·y − 1")
+        raise DataError(
+            f"y has the label {value!r:.60}; classification losses take −1 and +1 (for labels 0 and 1, pass 2·y − 1)"
+        )
 
 
 def in_domain(domain: Any, formula: Any) -> Any:

@@ -258,7 +258,7 @@ def train_table(
     reasons = [*lost, target.reason, f"{learner.title}, {why}"]
     if options.weights is not None:
         reasons.append(f"rows are weighted by {options.weights!r}")
-    if journal is not None and journal.found:
+    if journal is not None and journal.loaded:
         passes = counted(journal.replayed, "pass"), counted(journal.made, "pass")
         reasons.append(f"{passes[0]} found in the checkpoint, {passes[1]} made")
     decisions = (*reasons, *fitted.sentences, *model.encoding.decisions())

@@ -85,7 +85,7 @@ def _missing(needs: Needs, problem: Problem) -> Iterator[tuple[str, str]]:
     elif needs.losses and loss.name not in needs.losses:
         yield "losses", f"one of the losses {', '.join(sorted(needs.losses))}; this is the {loss.name} loss"
     if needs.convex and not loss.convex:
-        yield "convex", f"a convex loss; the {loss.name} loss is none"
+        yield "convex", f"a convex loss; the {loss.name} loss is not convex"
     if needs.curvature and not loss.has_curvature:
         yield "curvature", f"a curvature; the {loss.name} loss has none"
     if needs.smooth_penalty and not penalty.smooth:

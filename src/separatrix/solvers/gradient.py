@@ -52,7 +52,7 @@ GRAM_COLUMNS = 1000  # up to which eigenvalues are computed from the Gram matrix
 ZERO_EIGENVALUE = 1e-12  # relative to the largest: an eigenvalue that is 0 up to rounding
 # What to use in place of a descent, by its unmet need.
 DESCENT_ADVICE = {
-    "convex": "It is flat but for its jump, so no slope leads down: use the logistic or a hinge loss instead.",
+    "convex": "It is constant except for its jump, so its slope is 0: use the logistic or a hinge loss instead.",
     "smooth_penalty": "Use Coordinate for an L1 penalty.",
 }
 KnownRate = float | Callable[[int], float]

@@ -9,7 +9,7 @@ m = y(Kβ + b); for a hard margin, bounds on the widest margin from both sides. 
 rows firmly at their bounds are left out (shrinking); no gap is reported before all rows have been checked again.
 
 Cost: a step computes at most `block` kernel rows, and reads as many. It stalls, and says so, where rounding errors
-decide which pair to move. A kernel that is no inner product raises an error that names two rows.
+decide which pair to move. A kernel that is not an inner product raises an error that names two rows.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ class _BlockDescent:
         i, j = divmod(place, len(working))
         if squares[i, j] < -NEGATIVE * sizes[i, j]:
             raise DataError(
-                f"the kernel is no inner product: rows {working[i]} and {working[j]} are at the squared distance"
+                f"the kernel is not an inner product: rows {working[i]} and {working[j]} are at the squared distance"
                 f" {squares[i, j]:.6g}; choose other parameters, or a kernel that is positive semidefinite"
             )
 

@@ -52,7 +52,7 @@ class File:
 def open_unpacked(file: File) -> Iterator[IO[bytes]]:
     """Open a file that is plain or packed with gzip; a DataError names one that is damaged, or packed with zstd."""
     if file.compression == "zstd":
-        raise DataError(f"{file.name!r} is packed with zstd and not UTF-8 throughout, or not a table; unpack it first")
+        raise DataError(f"{file.name!r} is compressed with zstd and is not a UTF-8 table; decompress it first")
     try:
         with cast(IO[bytes], (gzip.open if file.compression == "gzip" else open)(file.path, "rb")) as stream:
             yield stream
@@ -61,7 +61,7 @@ def open_unpacked(file: File) -> Iterator[IO[bytes]]:
 
 
 def _damaged(name: str, problem: Exception) -> DataError:
-    return DataError(f"{name!r} is no whole gzip file: {problem}; compress it again")
+    return DataError(f"{name!r} is not a complete gzip file: {problem}; compress it again")
 
 
 def find_files(source: str, scratch: Path) -> tuple[File, ...]:
@@ -83,7 +83,7 @@ def find_files(source: str, scratch: Path) -> tuple[File, ...]:
     if not matches and path.exists():
         if path.samefile(os.devnull):
             raise empty_file(source)
-        raise DataError(f"{source!r} is a device or a pipe, and no file; pipe the table in, and name it -")
+        raise DataError(f"{source!r} is a device or a pipe, not a file; pipe the table to standard input and give -")
     if not matches:
         problem = "no file matches" if glob.has_magic(source) else "there is no file"
         raise DataError(f"{problem} {source!r}; check the path, or try one of the demos: demo:students")
@@ -100,7 +100,7 @@ def _files_of_one_kind(paths: list[Path], source: str) -> tuple[File, ...]:
     for file in files:
         if file.kind != files[0].kind:
             raise DataError(
-                f"{source!r} has files of different kinds: {files[0].name!r} and {file.name!r}; name those of one kind"
+                f"{source!r} has files of different kinds: {files[0].name!r} and {file.name!r}; give files of one kind"
             )
     return files
 
@@ -112,9 +112,9 @@ def _inspected(path: Path, name: str) -> File:
             start = opened.read(BOMB_SAMPLE)
             size = path.stat().st_size
     except OSError as problem:
-        raise DataError(f"{name!r} cannot be read: {problem.strerror}; check that it may be read") from problem
+        raise DataError(f"{name!r} cannot be read: {problem.strerror}; check its permissions") from problem
     if archive := ARCHIVES.get(start[:4]):
-        raise DataError(f"{name!r} is {archive}, and no table; save the table as csv")
+        raise DataError(f"{name!r} is {archive}, not a table; save the table as csv")
     if kind is None:
         raise DataError(f"{name!r} does not end in one of {', '.join(COMMON_SUFFIXES)}; rename or convert the file")
     if not start.strip() and len(start) == size:
@@ -146,7 +146,7 @@ def _refuse_bomb(name: str, start: bytes, size: int) -> None:
     if ratio > BOMB_RATIO and ratio * size > BOMB_SIZE:
         raise DataError(
             f"{name!r} grows {ratio:,.0f}-fold when unpacked, to some {ratio * size / 2**30:,.0f} GB;"
-            " unpack it yourself if that is meant"
+            " decompress it yourself if that is intended"
         )
 
 

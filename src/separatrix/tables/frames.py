@@ -62,8 +62,8 @@ def _columns(frame: object) -> tuple[dict[str, Any], tuple[str, ...]]:
     except (TypeError, ValueError, nw.exceptions.NarwhalsError) as problem:
         message = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
         raise DataError(
-            f"{type(frame).__name__} is no frame that can be read ({message}); give one of pandas, polars or Arrow,"
-            " with a name of its own for each column"
+            f"{type(frame).__name__} cannot be read as a frame ({message}); give one of pandas, polars or Arrow,"
+            " with unique column names"
         ) from problem
     return dict(zip(names, known.iter_columns(), strict=True)), notes
 
@@ -101,7 +101,7 @@ def _arrays(
 ) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[str, int]]]:
     """Return columns as float64, bool or datetime64 arrays, or as objects with None for missing.
 
-    With the first integer that float64 does not hold, and its row, by column.
+    With the first integer that float64 cannot represent, and its row, by column.
     """
     from separatrix.numerics import first_rounded  # noqa: PLC0415  # loads SciPy
 

@@ -49,7 +49,7 @@ from separatrix.tables.raw import RawTable, is_rounded
 from separatrix.tables.table import KINDS, LARGEST_WHOLE, TRUTH_VALUES, ColumnKind
 
 ASSUMED = "is assumed"  # in the reason of a date format that the cells leave open
-CAPITALS = "whatever their capitals"  # in the reason of a boolean with several spellings
+CAPITALS = "in any capitalisation"  # in the reason of a boolean with several spellings
 
 SAMPLE = 1000  # distinct cells examined in Python
 STRIDE = 9973  # spreads the sample over the whole column, starting with the first rows
@@ -238,7 +238,7 @@ class ParseCounts(NamedTuple):
         if not self.unparsed:
             return result
         values = counted(self.non_missing, "value")
-        unparsed = f"{self.unparsed:,} of {values} not so, and read as missing: {self.first_unparsed!r}"
+        unparsed = f"{self.unparsed:,} of {values} do not parse and are read as missing, first {self.first_unparsed!r}"
         reason = f"{result.reason}; {unparsed}"
         return replace(result, reason=reason, invalid=self.unparsed, first_invalid=self.first_unparsed)
 
@@ -255,13 +255,13 @@ def infer_types(connection: Connection, raw: RawTable, options: ReadOptions, sou
 def _column_type(column: RawColumn) -> ColumnType:
     name, cell, kind = column.name, column.cell, column.kind
     if column.type == "DOUBLE" and kind == "id":
-        return ColumnType(name, "id", (), "as asked for", "", column.text, cell)
+        return ColumnType(name, "id", (), "as requested", "", column.text, cell)
     if column.type == "DOUBLE" and kind in {None, "number"}:
         return _numeric_type(column)
     if column.type == "BOOLEAN" and kind in {None, "boolean", "number"}:
         values = f"coalesce(CAST(CAST({cell} AS INTEGER) AS DOUBLE), {NAN})"
         levels = () if kind == "number" else column.options.levels.get(name) or TRUTH_VALUES
-        return ColumnType(name, kind or "boolean", levels, "truth values", "", values, cell)
+        return ColumnType(name, kind or "boolean", levels, "two values", "", values, cell)
     if column.type == "TIMESTAMP" and kind in {None, "date"}:
         values, form = f"coalesce({days_sql(cell)}, {NAN})", column.options.formats.get(name, "")
         return ColumnType(name, "date", (), "dates in the file", form, values, cell)
@@ -272,7 +272,7 @@ def _text_type(column: RawColumn) -> ColumnType:
     """Return the type of a text column, or of another one that is to be read as text."""
     kind = column.kind
     if kind is None and not column.sample:
-        return ColumnType(column.name, "number", (), "no value at all", "", NAN, "CAST(NULL AS DOUBLE)")
+        return ColumnType(column.name, "number", (), "no values", "", NAN, "CAST(NULL AS DOUBLE)")
     for candidate, infer in (("boolean", _boolean_type), ("number", _number_type), ("date", _date_type)):
         if kind in {None, candidate} and (inferred := infer(column)) is not None:
             return inferred
@@ -292,13 +292,13 @@ def _numeric_type(column: RawColumn) -> ColumnType:
         return result
     (first,) = column.ask(f"SELECT {cell} FROM {column.raw.table} WHERE rowid = 0")
     if first is None and column.ask(f"SELECT count({cell}) FROM {column.raw.table}") == (0,):
-        return replace(result, reason="no value at all")
+        return replace(result, reason="no values")
     reason = _id_reason(column) if first in {0.0, 1.0} or is_id_name(column.name) else ""
     return ColumnType(column.name, "id", (), reason, "", column.text, shown) if reason else result
 
 
 def _id_reason(column: RawColumn) -> str:
-    """Return why numbers are an id, if they are: integers that number the rows, or that all differ and are named so."""
+    """Return why numbers are an id, if they are: they number the rows, or all differ under the name of an id."""
     cell, rows, is_named = column.cell, column.rows, is_id_name(column.name)
     non_missing, is_whole, from_zero, from_one = column.ask(
         f"SELECT count({cell}), bool_and({cell} = trunc({cell})),"
@@ -307,15 +307,15 @@ def _id_reason(column: RawColumn) -> str:
     if not is_whole or non_missing != rows or rows < LEAST_ROWS:
         return ""
     if rows in {from_zero, from_one} and (is_named or column.name == NAMELESS or rows >= COUNTED_ROWS):
-        return "the numbers count the rows, so they name them"
+        return "the numbers count the rows, so they identify them"
     distinct = f"SELECT count(DISTINCT {cell}) FROM {column.raw.table}"
     if is_named and (column.name in column.raw.rounded or column.ask(distinct) == (rows,)):
-        return "a different whole number in each row, and called so, so it names rows"
+        return "a different whole number in each row and the name of an id, so it identifies rows"
     return ""
 
 
 def is_id_name(name: str) -> bool:
-    """Return whether the name of a column says that it names rows."""
+    """Return whether the name of a column says that it identifies rows."""
     return bool(ID_NAME.fullmatch(name) or ID_CAMEL.fullmatch(name))
 
 
@@ -342,7 +342,7 @@ def _boolean_type(column: RawColumn) -> ColumnType | None:
     values = f"coalesce(CASE lower({trim_sql(column.text)}) {cases} END, {NAN})"
     spelling = {word.lower(): word for word in reversed(column.sample)}
     levels = pair if requested else tuple(spelling[word] for word in pair)
-    reason = f"two words that say no and yes{_spellings(column.sample, pair)}"
+    reason = f"two words for no and yes{_spellings(column.sample, pair)}"
     shown = clean_sql(column.text, column.options.missing)
     counts = column.parse_counts(f"lower(word) IN ({literal_list(truths)})")
     return counts.noted(ColumnType(column.name, "boolean", levels, reason, "", values, shown))
@@ -371,8 +371,8 @@ def _number_type(column: RawColumn) -> ColumnType | None:
     if counts.unparsed:
         number = f"CASE WHEN {form.matches_sql(word)} THEN {number} END"
     reason = "numbers" if form == PLAIN else f"numbers written as {form.name}"
-    reason += f", {' and '.join(signs)} left off" if signs else ""
-    reason += f", {counted(counts.missing, 'word')} for missing" if counts.missing else ""
+    reason += f", without {' and '.join(signs)}" if signs else ""
+    reason += f", {counted(counts.missing, 'cell')} read as missing" if counts.missing else ""
     result = column.parsed("number", reason, form.name, number, counts)
     row = column.connection.execute(
         f"SELECT word, first FROM (SELECT {form.digits('word')} AS digits, word, first FROM {column.relation}) WHERE"
@@ -402,7 +402,7 @@ def _day_or_month_first(column: RawColumn, *forms: str) -> tuple[str, str]:
     """Return the one of two formats in which the rows are sorted, else the customary one, and the reason."""
     ordered = [form for form in forms if _is_ordered(column, form)]
     if len(ordered) == 1:
-        return ordered[0], f"dates written as {ordered[0]} (so read, they are in order)"
+        return ordered[0], f"dates written as {ordered[0]} (which sorts them)"
     european = column.raw.decimal_comma or "/" not in forms[0]
     chosen, rival = sorted(forms, key=lambda form: form.startswith("%d") != european)
     return chosen, f"dates that may be written as {chosen} or {rival}; {chosen} {ASSUMED}"
@@ -433,13 +433,15 @@ def _string_type(column: RawColumn) -> ColumnType:
     many, mostly_distinct = distinct > MANY_LEVELS, 2 * distinct > non_missing
     all_differ = non_missing == distinct == column.rows >= LEAST_ROWS
     if kind == "text" or (kind is None and is_long and (many or mostly_distinct)):
-        reason = f"{length:.0f} characters a cell on average"
+        reason = f"{length:.0f} characters per cell on average"
         return ColumnType(column.name, "text", (), reason, "", word, word, missing_words=missing)
     if kind == "id" or (kind is None and (all_differ or (many and mostly_distinct))):
         words = (
             "a different word in each row" if all_differ else f"{distinct:,} different words in {non_missing:,} rows"
         )
-        return ColumnType(column.name, "id", (), f"{words}, so it names rows", "", word, word, missing_words=missing)
+        return ColumnType(
+            column.name, "id", (), f"{words}, so it identifies rows", "", word, word, missing_words=missing
+        )
     return _category_type(column, word, distinct, missing)
 
 
@@ -455,14 +457,14 @@ def _category_type(column: RawColumn, word: str, distinct: int, missing: tuple[s
     note = " with leading zeros or very many digits" if has_codes(column.sample) else note
     reason = f"{counted(distinct, 'level')} of text{note}"
     if column.kind is None and (stray := _first_non_number(column)):
-        reason += f"; no numbers, for {stray!r} is none"
+        reason += f"; not numbers, since {stray!r} is not one"
     reason += f"; {' and '.join(map(repr, missing))} read as missing" if missing else ""
     result = ColumnType(column.name, "category", levels, reason, "", values, word, missing_words=missing)
     return replace(result, ordered=bool(column.raw.categories.get(column.name)))
 
 
 def _first_non_number(column: RawColumn) -> str | None:
-    """Return the first cell that is no number, if most are numbers."""
+    """Return the first cell that is not a number, if most are numbers."""
     form, accepted = number_format(column.number_sample)
     if has_codes(column.sample) or 2 * accepted < len(column.sample):
         return None

@@ -84,7 +84,7 @@ def prepare_text(
     rewritten = rewrite_as is not None or mixed or not encoding.is_plain
     if rewritten:
         file = _rewritten(file, encoding, scratch)
-        notes += ["line ends of two kinds are read as one"] if mixed else []
+        notes += ["line ends of two kinds are both accepted"] if mixed else []
     sample = sample.replace(FEED, "\n").replace("\r", "\n")
     dialect = find_dialect(sample, whole=whole, separator=separator)
     rows = (*dialect.rows, *_later_rows(file, dialect))
@@ -102,7 +102,7 @@ def _refuse_binary(sample: str, name: str) -> None:
     control = CONTROL.search(sample)
     if control and (control[0] == "\x00" or len(CONTROL.findall(sample)) > MAX_CONTROLS * len(sample)):
         line = sample.count("\n", 0, control.start()) + 1
-        raise DataError(f"{name!r} has control bytes, first in line {line}: is this a table at all?")
+        raise DataError(f"{name!r} has control bytes, first in line {line}; it is probably not a text table")
 
 
 def _head(connection: Connection, file: File) -> tuple[bytes, bool]:
@@ -191,15 +191,15 @@ def load_text(
 def _rounded(
     connection: Connection, files: Sequence[TextFile], raw: RawTable, missing_words: Sequence[str]
 ) -> dict[str, tuple[str, int]]:
-    """Return the first integer that DOUBLE does not hold, and its row, by column."""
+    """Return the first integer that DOUBLE cannot represent, and its row, by column."""
     rounded: dict[str, tuple[str, int]] = {}
     for place in large_columns(connection, raw):
         before = 0
         for text in files:
             source = _reader(text, ["VARCHAR"] * len(raw.names), missing_words)
-            found = first_rounded(connection, f"trim(c{place})", source, f"regexp_full_match(cell, '{INTEGER}')")
-            if found is not None:
-                rounded[raw.names[place]] = found[0], found[1] + before
+            first = first_rounded(connection, f"trim(c{place})", source, f"regexp_full_match(cell, '{INTEGER}')")
+            if first is not None:
+                rounded[raw.names[place]] = first[0], first[1] + before
                 break
             before += connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0]
     return rounded
@@ -272,7 +272,7 @@ def _reader(text: TextFile, types: Sequence[str], missing_words: Sequence[str]) 
 def _types_of_all_rows(
     connection: Connection, files: Sequence[TextFile], types: Sequence[str], missing_words: Sequence[str]
 ) -> list[str]:
-    """Return the types, with VARCHAR for each column that has a cell, in any file, that is no number."""
+    """Return the types, with VARCHAR for each column that has a cell, in any file, that is not a number."""
     numbers = [k for k, kind in enumerate(types) if kind == "DOUBLE"]
     has_text = ", ".join(f"bool_or(c{k} IS NOT NULL AND TRY_CAST(c{k} AS DOUBLE) IS NULL)" for k in numbers)
     late: set[int] = set()
@@ -293,7 +293,7 @@ def _reading_error(text: TextFile, problem: Exception) -> DataError:
     if "unterminated quote" in message:
         return DataError(f"{name!r}: {line} has a quote that is not closed; close it, or write it twice")
     if "Maximum line size" in message or "max_line_size" in message:
-        return DataError(f"{name!r}: {line} is longer than 2 MB; is a quote not closed, or is this a table at all?")
+        return DataError(f"{name!r}: {line} is longer than 2 MB; a quote may be unclosed, or it is not a text table")
     return DataError(f"{name!r} cannot be read: {first_line(problem)}; save it as UTF-8 text with one header line")
 
 

@@ -112,7 +112,7 @@ def describe(connection: Connection, query: str) -> tuple[Field, ...]:
 
 
 def _fields(connection: Connection, file: File) -> tuple[Field, ...]:
-    """Return the columns of a file; names that differ only in capitals, which DuckDB would number, are refused."""
+    """Return the columns of a file; names that differ only in capitals, which DuckDB would number, raise an error."""
     fields = describe(connection, f"SELECT * FROM {_reader(file)}")
     names = [field.name.lower() for field in fields]
     if not any(NUMBERED.sub("", name) in names[:k] for k, name in enumerate(names)):
@@ -160,7 +160,7 @@ def load_query(
     names, renamed = _single_valued(fields)
     if not names:
         kinds = ", ".join(dict.fromkeys(field.kind for field in fields))
-        raise DataError(f"no column holds single values, but {kinds}; take them apart with sql")
+        raise DataError(f"no column holds single values, only {kinds}; unnest them with sql")
     types: list[str] = []
     casts: list[str] = []
     integers: dict[int, str] = {}
@@ -168,7 +168,7 @@ def load_query(
     for k, field in enumerate(fields):
         if field.plain is None:
             kind = field.kind[:40]
-            left_out.append(f"column {field.name!r} holds lists or records ({kind}); left out: take it apart with sql")
+            left_out.append(f"column {field.name!r} holds lists or records ({kind}); left out: unnest it with sql")
             continue
         if field.plain == "DOUBLE" and field.kind not in {"DOUBLE", "FLOAT"}:
             integers[len(types)] = f"q{k}"
@@ -188,12 +188,12 @@ def load_query(
         raw = replace(raw, texts=frozenset(texts), categories=categories)
     rounded = dict(raw.rounded)
     for place in large_columns(connection, raw, before):
-        found = first_rounded(connection, integers[place], source) if place in integers else None
-        if found is not None and after is None and is_id_name(names[place]):  # as text it keeps all digits
+        first = first_rounded(connection, integers[place], source) if place in integers else None
+        if first is not None and after is None and is_id_name(names[place]):  # as text it keeps all digits
             connection.execute(f"DROP TABLE {table}")
             return load_query(connection, query, fields, {*text_columns, names[place]}, table=table)
-        if found is not None:
-            rounded.setdefault(names[place], (found[0], found[1] + before))
+        if first is not None:
+            rounded.setdefault(names[place], (first[0], first[1] + before))
     return replace(raw, rounded=rounded)
 
 

@@ -74,12 +74,14 @@ def open_table(  # noqa: PLR0913  # a border: each is an option of the command l
     `where` is a predicate and `sql` a query in SQL, on the table `t`, read-only. `missing_words` are words for missing
     values beside the usual ones. `kinds`, `levels` and `formats` set the type of columns by name: cells that do not
     parse become missing and are counted; the levels given come first, in their order, and other words after them.
-    `separator` is the character between the fields of a text file; a comma, semicolon, tab or vertical bar is found.
+    `separator` is the character between the fields of a text file; a comma, semicolon, tab or vertical bar is detected.
     `memory` is the limit in bytes beyond which the table is on disk. `expect` is called with the source and the column
     names, if possible before the rows are read, so that it can reject the table early.
     """
     if not isinstance(source, str | os.PathLike):
-        raise OptionError(f"source={type(source).__name__} is no path; give one as text, and a frame to sx.train")
+        raise OptionError(
+            f"source={type(source).__name__} is not a path; give one as text, and pass a frame to sx.train"
+        )
     source = os.fspath(source)
     options = ReadOptions(kinds or {}, levels or {}, formats or {}, tuple(missing_words), separator, where, sql)
     check_names: NameCheck = partial(expect, source) if expect is not None else lambda _: None
@@ -126,10 +128,12 @@ def _loaded(
     connection: Connection, files: Sequence[File], scratch: Path, options: ReadOptions, check_names: NameCheck
 ) -> RawTable:
     if files[0].kind == "libsvm":
-        raise DataError(f"{files[0].name!r} is a sparse file, and no table of columns; read it with read_libsvm")
+        raise DataError(f"{files[0].name!r} is a sparse file, not a table of columns; read it with read_libsvm")
     if files[0].kind != "text":
         if options.separator is not None:
-            raise OptionError(f"separator={options.separator!r} is for text files, and {files[0].name!r} is none")
+            raise OptionError(
+                f"separator={options.separator!r} applies to text files only, and {files[0].name!r} is not one"
+            )
         return load_typed(connection, files, options.text_columns, check_names)
     texts = [prepare_text(connection, file, scratch, options.separator) for file in files]
     check_names(common_names(texts)[0])
@@ -154,10 +158,10 @@ def _query_view(connection: Connection, raw: RawTable, schema: Sequence[ColumnTy
 
     if options.sql is not None:
         query, option = options.sql.strip().rstrip(";"), f"sql={options.sql!r}"
-        note = f"the table is the answer to {options.sql}"
+        note = f"the table is the result of {options.sql}"
     else:
         query, option = f"SELECT * FROM {VIEW} WHERE (\n{options.where}\n)", f"where={options.where!r}"
-        note = f"rows chosen where {options.where}"
+        note = f"rows selected where {options.where}"
     names, whole = _names_in_sql(raw.names), _whole_columns(connection, raw, schema)
     cells = (f"CAST({each.shown} AS BIGINT)" if each.name in whole else each.shown for each in schema)
     shown = ", ".join(f"{cell} AS {identifier(name)}" for cell, name in zip(cells, names, strict=True))
@@ -166,7 +170,7 @@ def _query_view(connection: Connection, raw: RawTable, schema: Sequence[ColumnTy
     lock(connection)
     try:
         if [statement.type for statement in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
-            raise OptionError(f"{option}: only one SELECT is taken, which reads the table {VIEW} and changes nothing")
+            raise OptionError(f"{option}: give a single SELECT that reads the table {VIEW} and changes nothing")
         own_names = dict(zip(names, raw.names, strict=True))
         fields = [Field(own_names.get(name, name), kind) for name, kind in describe(connection, query)]
         chosen = load_query(connection, query, fields, options.text_columns, table=CHOSEN)
@@ -175,7 +179,7 @@ def _query_view(connection: Connection, raw: RawTable, schema: Sequence[ColumnTy
         hint = _capitals_hint(message, names, raw.names) or f"{message}; the table is called {VIEW}"
         raise OptionError(f"{option}: {hint}") from problem
     if not connection.execute(f"SELECT count(*) FROM {CHOSEN}").fetchone()[0]:
-        raise DataError(f"{option} leaves no row; ask for others")
+        raise DataError(f"{option} selects no rows; change it")
     notes = (*raw.notes, *chosen.notes, note)
     declared = raw.categories if options.sql is None else {}
     chosen = replace(chosen, notes=notes, categories={**declared, **chosen.categories})
@@ -216,7 +220,7 @@ def _capitals_hint(message: str, in_sql: Sequence[str], names: Sequence[str]) ->
         if len(alike) > 1 and f'"{column}"'.lower() in message.lower():
             columns = " and ".join(repr(name) for name, _ in alike)
             spellings = ", ".join(f"{identifier(name_in_sql)} for {name!r}" for name, name_in_sql in alike)
-            return f"SQL does not tell {columns} apart; write {spellings}, or rename one in the file"
+            return f"SQL does not distinguish {columns}; write {spellings}, or rename one in the file"
     return ""
 
 

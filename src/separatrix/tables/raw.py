@@ -22,9 +22,9 @@ class RawTable:
     """A DuckDB table whose columns c0, c1, … have these names and types; `rowid` numbers its rows from 0.
 
     `from_text`: it was read from a text file, so DOUBLE columns are plain numbers there. `missing_words` are the words
-    in any column that were read as missing. `rounded` has, by column, the first integer that DOUBLE does not hold, and
-    its row. `texts` are the columns that the table declares as text, `categories` those that it declares as categories,
-    with their levels if it has these in an order.
+    in any column that were read as missing. `rounded` has, by column, the first integer that DOUBLE cannot represent,
+    and its row. `texts` are the columns that the table declares as text, `categories` those declared as categories,
+    with their levels if these have an order.
     """
 
     names: tuple[str, ...]
@@ -49,7 +49,7 @@ class RawTable:
 
 
 def is_rounded(integer: str) -> str:
-    """Return the SQL condition that an integer, also as text, is another number as a DOUBLE."""
+    """Return the SQL condition that DOUBLE cannot represent an integer, also as text."""
     return f"coalesce(TRY_CAST(TRY_CAST({integer} AS DOUBLE) AS HUGEINT) <> TRY_CAST({integer} AS HUGEINT), true)"
 
 
@@ -64,7 +64,7 @@ def large_columns(connection: Connection, raw: RawTable, first: int = 0) -> list
 
 
 def first_rounded(connection: Connection, cell: str, source: str, condition: str = "true") -> tuple[str, int] | None:
-    """Return the first integer of a source, under a condition, that is another number as a DOUBLE, and its row."""
+    """Return the first integer of a source, under a condition, that DOUBLE cannot represent, and its row."""
     numbered = f"SELECT {cell} AS cell, row_number() OVER () - 1 AS place FROM {source}"
     where = f"cell IS NOT NULL AND {condition} AND {is_rounded('cell')}"
     query = f"SELECT CAST(cell AS VARCHAR), place FROM ({numbered}) WHERE {where} ORDER BY place LIMIT 1"
@@ -95,7 +95,8 @@ def refuse_other_columns(first_name: str, first: Mapping[str, str], name: str, c
     faults += ["has them in another order"] * (list(first) != list(columns))
     if faults:
         raise DataError(
-            f"{name!r} has not the columns of {first_name!r}: it {faults[0]}; read files of the same columns together"
+            f"{name!r} does not have the columns of {first_name!r}: it {faults[0]};"
+            " read only files with the same columns together"
         )
 
 
@@ -119,7 +120,7 @@ def without_empty_rows(connection: Connection, raw: RawTable, nameless: Sequence
         rows_shown = f"{'row' if empty == 1 else 'rows'} {numbers}{more} (counted from 0)"
         notes.append(f"{counted(empty, 'empty row')} left out: {rows_shown}")
     if dropped:
-        notes.append(f"{counted(len(dropped), 'column')} without name and value left out")
+        notes.append(f"{counted(len(dropped), 'column')} without a name or values left out")
     columns = ", ".join(f"c{k} AS c{place}" for place, k in enumerate(columns_kept))
     chosen = f"SELECT {columns} FROM {raw.table} WHERE NOT ({is_empty}) ORDER BY rowid"
     connection.execute(f"CREATE TABLE {raw.table}_filled AS {chosen}; DROP TABLE {raw.table}")

@@ -240,8 +240,8 @@ def _notes(split: _Split, names: list[str] | None, header: list[str], rows: list
         notes.append("the header has one name fewer than the rows have fields")
     if names is not None and rows and not _words_over_values(names, rows):
         shown = ", ".join(map(repr, names[:3])) + ", …" * (len(names) > 3)
-        notes.append(f"line {split.start + 1} is taken as the header: {shown}; if it is a row, put names above it")
-    return notes + (["a backslash stands before a quote within quotes"] if split.escape == "\\" else [])
+        notes.append(f"line {split.start + 1} is taken as the header: {shown}; if it is data, add a header above it")
+    return notes + (["quotes within quotes are escaped by a backslash"] if split.escape == "\\" else [])
 
 
 def _is_blank(record: Sequence[str]) -> bool:
@@ -289,13 +289,13 @@ def _by_language(sample: bytes) -> CharacterEncoding:
     share, least, codec, name = max(shares, key=lambda entry: entry[0] / entry[1])
     cyrillic = _decoded(sample, "cp1251") or ""
     if share >= least:
-        evidence = f"read so, {share:.0%} of its special characters are common"
+        evidence = f"read as such, {share:.0%} of its special characters are common"
     elif len("".join(CYRILLIC_WORD.findall(cyrillic))) > 0.8 * len(SPECIAL.findall(cyrillic)):
-        codec, name, evidence = "cp1251", "Windows-1251", "read so, its words are Cyrillic throughout"
+        codec, name, evidence = "cp1251", "Windows-1251", "read as such, its words are Cyrillic throughout"
     elif any(0x80 <= byte < 0xA0 for byte in sample) and _decoded(sample, "cp1252") is not None:
         codec, name, evidence = "cp1252", "Windows-1252", "has bytes that only Windows uses for letters"
     else:
-        codec, name, evidence = "latin-1", "Latin-1", "nothing tells another language"
+        codec, name, evidence = "latin-1", "Latin-1", "nothing indicates another language"
     return CharacterEncoding(codec, name, f"it is not UTF-8, and {evidence}")
 
 
@@ -325,7 +325,7 @@ def rewrite(source: IO[bytes], target: IO[bytes], encoding: CharacterEncoding, n
         except UnicodeDecodeError as problem:
             line += piece[: problem.start].count(b"\n")
             raise DataError(
-                f"{name!r}: line {line} has a byte that is no {encoding.name} text; save the file as UTF-8"
+                f"{name!r}: line {line} has a byte that is not valid {encoding.name}; save the file as UTF-8"
             ) from problem
         target.write(text.encode("utf-8"))
         line += text.count("\n")

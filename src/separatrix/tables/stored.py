@@ -114,8 +114,8 @@ class DuckSource(TableSource):
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else needed
         if needed > memory:
             raise DataError(
-                f"{self.source!r} has {self.n_rows:,} rows and needs {needed / 2**30:,.0f} GB of memory, and there are"
-                f" {memory / 2**30:,.0f}; choose rows with where, or read it in blocks"
+                f"{self.source!r} has {self.n_rows:,} rows and needs {needed / 2**30:,.0f} GB of memory, and the"
+                f" machine has {memory / 2**30:,.0f} GB; select rows with where, or read it in blocks"
             )
 
     def _table(self, columns: list[Column]) -> Table:

@@ -3,9 +3,9 @@
 A table is read column by column, or in blocks of rows with the same kinds and levels, so that it may be larger than
 memory; a selection of its rows is a table too.
 
-Numbers, booleans and dates are float64 with NaN for missing, and a column with an integer that float64 does not hold is
-refused where it is used. Categories are int32 codes into their levels, −1 for missing. Cost: 8 or 4 bytes per cell.
-Only text and ids are Python objects.
+Numbers, booleans and dates are float64 with NaN for missing, and a column with an integer that float64 cannot represent
+raises an error where it is used. Categories are int32 codes into their levels, −1 for missing. Cost: 8 or 4 bytes per
+cell. Only text and ids are Python objects.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Column:
     `reason` says why the column has its kind. `invalid` counts the cells that did not parse as the column's kind and
     became missing, and `first_invalid` is the first of them, as it is in the data. `format` is how numbers or dates are
     written (`1.234,5`, `%d/%m/%Y`), to be passed on when another such table is read. `rounded` is the first integer
-    that float64 does not hold, and its row.
+    that float64 cannot represent, and its row.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Column:
     ordered: bool = False
 
     def require_exact(self) -> None:
-        """Raise a DataError if the column has an integer that float64 does not hold."""
+        """Raise a DataError if the column has an integer that float64 cannot represent."""
         if self.rounded is not None:
             from separatrix.numerics import rounded_error  # noqa: PLC0415  # loads SciPy
 
@@ -91,7 +91,7 @@ class Column:
         if self.kind in {"text", "id"}:
             return self.values
         if self.kind not in {"category", "boolean"}:
-            raise DataError(f"column {self.name!r} holds a {self.kind}, which has no words; read its values")
+            raise DataError(f"column {self.name!r} holds a {self.kind}, which has no text form; read its values")
         places = np.where(self.is_missing, len(self.levels), self.values).astype(np.intp)
         return np.asarray([*self.levels, None], dtype=object)[places]
 
@@ -163,7 +163,7 @@ class Table(TableSource):
 
     def __post_init__(self) -> None:
         if len(self._by_name) < len(self.columns):
-            raise DataError(f"{self.source} has two columns of one name: {', '.join(map(repr, self.names))}")
+            raise DataError(f"{self.source} has duplicate column names: {', '.join(map(repr, self.names))}")
         if len({len(column.values) for column in self.columns}) > 1:
             lengths = ", ".join(f"{column.name!r} {len(column.values)}" for column in self.columns)
             raise DataError(f"{self.source} has columns of different length: {lengths}")
@@ -208,7 +208,7 @@ class Table(TableSource):
 def require_column(source: str, names: Collection[str], name: str) -> None:
     """Raise a DataError, with the nearest name, for a column that a table does not have."""
     if name not in names:
-        single = f"; its only column is {next(iter(names))!r}: is a separator to be given (--separator)?"
+        single = f"; its only column is {next(iter(names))!r}: give the separator (--separator)"
         raise DataError(f"{source} has no column {name!r}{single if len(names) == 1 else did_you_mean(name, names)}")
 
 

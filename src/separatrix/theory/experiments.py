@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.special
 
 from separatrix.arrays import Bools, Floats, Ints
 from separatrix.design.build import make_design
-from separatrix.errors import OptionError, require_count, require_number
+from separatrix.errors import OptionError, RenamedAttribute, require_count, require_number
 from separatrix.families.options import PerceptronOptions
 from separatrix.families.perceptron import fit_perceptron
 from separatrix.losses.margin import PerceptronLoss
@@ -36,7 +36,7 @@ MARGINS = (0.4, 0.2, 0.1, 0.05, 0.02, 0.01)
 class CoverExperiment:
     """For each N (m,), the number of separable labellings among `repeats`, and the probability by Cover's formula.
 
-    `lower` and `upper` are the exact confidence interval of each share, at `level`.
+    `ci_lower` and `ci_upper` are the exact confidence interval of each share, at `level`.
     """
 
     points: Ints
@@ -45,6 +45,8 @@ class CoverExperiment:
     repeats: int
     level: float
     probability: Floats
+    lower: ClassVar[RenamedAttribute] = RenamedAttribute("ci_lower")
+    upper: ClassVar[RenamedAttribute] = RenamedAttribute("ci_upper")
 
     @property
     def share(self) -> Floats:
@@ -52,14 +54,14 @@ class CoverExperiment:
         return self.separable / self.repeats
 
     @property
-    def lower(self) -> Floats:
+    def ci_lower(self) -> Floats:
         """The lower ends of the intervals, (m,)."""
         k = self.separable
         ends = scipy.special.betaincinv(np.maximum(k, 1), self.repeats - k + 1, (1.0 - self.level) / 2.0)
         return np.where(k == 0, 0.0, ends)
 
     @property
-    def upper(self) -> Floats:
+    def ci_upper(self) -> Floats:
         """The upper ends of the intervals, (m,)."""
         k = self.separable
         ends = scipy.special.betaincinv(k + 1, np.maximum(self.repeats - k, 1), (1.0 + self.level) / 2.0)
@@ -68,7 +70,7 @@ class CoverExperiment:
     @property
     def agrees(self) -> Bools:
         """Whether each interval covers the formula's probability, (m,)."""
-        return np.asarray((self.lower <= self.probability) & (self.probability <= self.upper))
+        return np.asarray((self.ci_lower <= self.probability) & (self.probability <= self.ci_upper))
 
 
 def cover_experiment(
@@ -107,7 +109,7 @@ def _is_separable(size: int, weights: int, bias: bool, rng: np.random.Generator)
         points, labels = points * labels[:, np.newaxis], np.ones(size)
     certificate = check_separability(points, labels, fit_intercept=bias)
     if certificate.verdict == "undecided":
-        raise ArithmeticError(f"{size} points in general position were not decided: {certificate.reason}")
+        raise ArithmeticError(f"{size} points in general position were left undecided: {certificate.reason}")
     return certificate.verdict == "separable"
 
 

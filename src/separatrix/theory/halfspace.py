@@ -68,7 +68,9 @@ class Halfspace:
         """Return w·x + b of each row, (n,)."""
         points = np.asarray(X, dtype=np.float64)
         if points.shape[-1:] != self.w.shape:
-            raise DataError(f"points of {points.shape[-1] if points.ndim else 0} numbers, but w has {self.w.size}")
+            raise DataError(
+                f"the points have {points.shape[-1] if points.ndim else 0} coordinates, but w has {self.w.size}"
+            )
         return np.asarray(points @ self.w + self.b)
 
     def predict(self, X: Any) -> Ints:

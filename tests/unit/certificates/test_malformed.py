@@ -51,7 +51,7 @@ FAULTS = {
         (("witness", "history", 0), 10**29, r"witness.history\[0\] is 1000.*; a whole number of at least 0 and"),
         (("witness",), None, r"witness is null; an object is needed"),
         (("data", "counts"), [5], r"data: counts \[5\] do not fit 5 rows of 2 labels"),
-        (("data", "columns"), ["a", "a"], r"data.columns\[1\] is \"a\"; an entry that is not there before is needed"),
+        (("data", "columns"), ["a", "a"], r"data.columns\[1\] is \"a\"; a distinct entry is needed"),
     ],
     "likelihood": [
         (("witness", "existence"), None, r"the file: nothing proves that the likelihood has a maximum"),

@@ -192,7 +192,7 @@ def test_a_certificate_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatc
     assert run("check", "demo:students", "--out", str(path)).exit_code == 0
     assert json.loads(path.read_text(encoding="utf-8"))["verdict"] == "separable"
     assert [entry.name for entry in tmp_path.iterdir()] == ["proof.json"]
-    assert "is no file that could be replaced" in refusal("check", "demo:students", "--out", str(tmp_path))
+    assert "is not a regular file" in refusal("check", "demo:students", "--out", str(tmp_path))
 
 
 # Verification
@@ -297,9 +297,9 @@ def hostile(**values: Any) -> bytes:
 
 
 HOSTILE = {
-    "empty": (b"", "is no JSON, or was cut short"),
-    "cut short": (b'{"kind": "separability", "form', "is no JSON, or was cut short"),
-    "not text": (b"\xff\xfe\x00", "is no JSON, or was cut short"),
+    "empty": (b"", "is not valid JSON, or was truncated"),
+    "cut short": (b'{"kind": "separability", "form', "is not valid JSON, or was truncated"),
+    "not text": (b"\xff\xfe\x00", "is not valid JSON, or was truncated"),
     "a list": (b"[1, 2]", "the file is a list; an object is needed"),
     "not a number": (b'{"kind": NaN}', "kind is NaN; a finite number is needed"),
     "too deep": (b'{"a":' * 100_000, "it nests deeper than 64 levels"),
@@ -342,7 +342,7 @@ def test_a_missing_or_enormous_file_is_refused(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("separatrix.codec.MAX_BYTES", 2**20)
     path = tmp_path / "large.json"
     path.write_bytes(b" " * (2**20 + 1))
-    assert "has more than 1 MiB" in refusal("verify", str(path), "demo:students")
+    assert "is larger than 1 MiB" in refusal("verify", str(path), "demo:students")
 
 
 # Encoded tables
@@ -362,7 +362,7 @@ def test_categories_and_gaps_are_judged_by_their_features(tmp_path: Path) -> Non
     assert run("verify", proof, str(path), "--target", "kind").exit_code == 0
     dropped = run("check", str(path), "--target", "kind", "--missing", "drop", "--where", "colour <> 'blue'", "--json")
     assert set(json.loads(dropped.stdout)["questions"][0]["coefficients"]) == {"intercept", "colour=red", "size"}
-    assert "'size' is left out: asked for" in words(run("check", str(path), "--target", "kind", "--drop", "size"))
+    assert "'size' is left out: as requested" in words(run("check", str(path), "--target", "kind", "--drop", "size"))
 
 
 def test_learners_are_compared_on_encoded_rows(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_separator_may_be_given_to_every_verb_that_reads_a_table(tmp_path: Pat
     table.write_text("x^y\n" + "".join(f"{k}^{'ab'[k % 3 == 0]}\n" for k in range(30)), encoding="utf-8")
     refused = CliRunner().invoke(app, ["fit", str(table), "--target", "y"])
     assert refused.exit_code == 2
-    assert "its only column is 'x^y': is a separator to be given (--separator)?" in refused.stderr
+    assert "its only column is 'x^y': give the separator (--separator)" in refused.stderr
     fit = ["fit", str(table), "--target", "y", "--separator", "^", "--out", str(model)]
     rest = [["predict", str(model), str(table)], ["verify", str(model), str(table)]]
     rest += [[verb, str(table), "--target", "y"] for verb in ("check", "compare")]
@@ -101,8 +101,8 @@ def test_rows_kept_apart_have_no_say_in_the_encoding(tmp_path: Path) -> None:
     ("verb", "target", "said"),
     [
         ("fit", "number", "error: the target 'number' has 1e+300 in row 0 (NaN, inf and squares that overflow"),
-        ("fit", "label", "error: column 'number' has 1e+300 in row 0, and products of numbers so large overflow"),
-        ("compare", "label", "error: column 'number' has 1e+300 in row 0, and products of numbers so large overflow"),
+        ("fit", "label", "error: column 'number' has 1e+300 in row 0, whose square overflows"),
+        ("compare", "label", "error: column 'number' has 1e+300 in row 0, whose square overflows"),
     ],
 )
 def test_numbers_too_large_are_one_line(tmp_path: Path, verb: str, target: str, said: str) -> None:
@@ -160,7 +160,7 @@ def test_a_first_line_that_may_be_a_row_is_named(tmp_path: Path) -> None:
     words = [f"{['blue', 'green'][k % 2]},{['big', 'mid'][k % 2]},{['no', 'maybe'][k % 2]}" for k in range(30)]
     (tmp_path / "words.csv").write_text("\n".join(["red,small,yes", *words]))
     assert read_table(str(tmp_path / "words.csv")).notes == (
-        "line 1 is taken as the header: 'red', 'small', 'yes'; if it is a row, put names above it",
+        "line 1 is taken as the header: 'red', 'small', 'yes'; if it is data, add a header above it",
     )
     (tmp_path / "numbers.csv").write_text("\n".join(["size,y", *(f"{k},{'ab'[k % 2]}" for k in range(30))]))
     assert read_table(str(tmp_path / "numbers.csv")).notes == ()

@@ -85,7 +85,7 @@ def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(house
     assert "missing 'size': 2 cells of 40 missing 'colour': 1 cell of 40 missing" in page
     assert "3 left out" in page
     assert "note 3 rows with a missing cell are left out" in page
-    assert "left out 'sold': asked for" in page
+    assert "left out 'sold': as requested" in page
     assert "The model is evaluated on all rows by 4-fold cross-validation." in page
     assert "R² 0.9" in page
     assert "estimate std. error t p 95 % CI lower upper" in page

@@ -122,7 +122,7 @@ def test_an_interrupted_judgement_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     result = CliRunner().invoke(app, ["fit", "demo:breast-cancer", "--holdout", "0.2"])
     assert result.exit_code == 0
     assert "Interrupted before the evaluation on 114 held-out rows" in " ".join(result.stdout.split())
-    assert "on request, with a relative gap" in " ".join(result.stdout.split())
+    assert "as requested, with a relative gap" in " ".join(result.stdout.split())
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt(), RuntimeError("Query interrupted")])

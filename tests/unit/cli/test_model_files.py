@@ -105,7 +105,7 @@ def test_odd_cells_are_counted_and_told_never_silently_wrong(shop: tuple[str, st
     assert "has no column 'age', which the model gives weight to" in refusal("predict", model, str(absent))
     allowed = run("predict", model, str(absent), "--allow-absent")
     assert allowed.exit_code == 0
-    assert "column 'age' is not in the table: all 2 rows count as missing" in words(allowed)
+    assert "column 'age' is not in the table; all 2 rows count as missing" in words(allowed)
 
 
 def test_filled_cells_and_new_levels_are_named_in_their_rows(shop: tuple[str, str], tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_no_file_or_half_a_file_is_refused_in_one_line(verb: tuple[str, ...], tm
     asked = [part.format(path) for part in verb]
     assert "cannot be read" in refusal(*asked)
     path.write_text('{"format": 1, "estimator": "logi', encoding="utf-8")
-    assert "cut short" in refusal(*asked)
+    assert "truncated" in refusal(*asked)
 
 
 # Verification

@@ -64,7 +64,7 @@ def test_what_cannot_be_written_is_told_before_the_table_is_read(table: Path, mo
     monkeypatch.setattr(reading, "opened", lambda *_, **__: pytest.fail("the table was read"))
     missing = table.with_name("absent") / "model.json"
     assert f"there is no folder '{missing.parent}'" in refusal("fit", table, "--target", "sold", "--out", missing)
-    assert "is no file that could be replaced" in refusal("fit", table, "--target", "sold", "--report", table.parent)
+    assert "is not a regular file" in refusal("fit", table, "--target", "sold", "--report", table.parent)
 
 
 def test_too_little_memory_is_told_without_a_traceback(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

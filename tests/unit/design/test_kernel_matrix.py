@@ -85,7 +85,7 @@ def test_dropped_columns_make_room_for_more_rows():
 
 def test_bad_caps_and_kernels_are_refused():
     with pytest.raises(
-        OptionError, match=r"cache_mb=0.0001 holds no 2 kernel rows of 40 numbers; give at least 0\.0006"
+        OptionError, match=r"cache_mb=0.0001 is too small for 2 kernel rows of 40 numbers; give at least 0\.0006"
     ):
         KernelRows(RBF(1.0), X, 0.0001)
     with (

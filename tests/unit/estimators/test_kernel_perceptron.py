@@ -173,7 +173,7 @@ def test_the_proof_of_a_run_is_shown_update_by_update_or_refused():
         ({"kernel": "rfb"}, "did you mean 'rbf'"),
         ({"kernel": rbf, "gamma": 2.0}, r"takes no \['gamma'\] here"),
         ({"keep": "vote"}, "keep='vote' is not one of 'last', 'best', 'average'"),
-        ({"cache_mb": 1e-4}, "cache_mb=0.0001 holds no 2 kernel rows of 80 numbers"),
+        ({"cache_mb": 1e-4}, "cache_mb=0.0001 is too small for 2 kernel rows of 80 numbers"),
         ({"cache_mb": 0.0}, "cache_mb=0.0 is out of range"),
     ],
 )

@@ -194,7 +194,7 @@ def test_a_fit_cut_short_says_so_with_its_gap():
         ({"tol": -1.0}, "tol=-1.0 is out of range"),
         ({"multiclass": "ovo"}, "multiclass='ovo' is not one of 'one_vs_one', 'one_vs_rest'"),
         ({"max_steps": 0}, "max_steps=0 is out of range"),
-        ({"cache_mb": 1e-3}, "cache_mb=0.001 holds no 2 kernel rows of 150 numbers; give at least 0.00229"),
+        ({"cache_mb": 1e-3}, "cache_mb=0.001 is too small for 2 kernel rows of 150 numbers; give at least 0.00229"),
     ],
 )
 def test_bad_options_are_refused_by_name(options, message):
@@ -254,7 +254,7 @@ def test_one_against_the_rest_cuts_a_matrix_both_ways():
 def test_options_named_otherwise_elsewhere_are_explained():
     with pytest.raises(OptionError, match=r"gamma='auto' is not known; give a number above 0, or \"scale\""):
         sx.KernelSVM(gamma="auto").fit(X, Y)
-    with pytest.raises(OptionError, match="kernel='poly' is no kernel; did you mean 'polynomial'"):
+    with pytest.raises(OptionError, match="kernel='poly' is not a kernel; did you mean 'polynomial'"):
         sx.KernelSVM(kernel="poly").fit(X, Y)
     with pytest.raises(DataError, match='gamma="scale" needs the variance of all entries, which is inf'):
         sx.kernels.RBF().settled(np.array([[1e200], [-1e200]]))

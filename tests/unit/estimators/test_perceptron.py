@@ -257,7 +257,7 @@ def test_start_vectors_per_layout():
         ({"rate": 1e-300}, "rate=1e-300 is out of range"),
         ({"rate": 1e300}, "rate=1e\\+300 is out of range"),
         ({"max_updates": "10"}, "max_updates='10' is not a number"),
-        ({"max_passes": 1.5}, "max_passes=1.5 is no whole number"),
+        ({"max_passes": 1.5}, "max_passes=1.5 is not a whole number"),
         ({"random_state": -1}, "random_state=-1 is out of range"),
     ],
 )

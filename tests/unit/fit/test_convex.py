@@ -52,7 +52,7 @@ def test_no_solver_is_handed_to_beyond_the_passes_allowed() -> None:
 def test_a_solver_asked_for_by_name_hands_over_to_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(convex, "PATIENCE", 2)
     found = fit_convex(problem(), ConvexOptions(tol=1e-10, solver=NewtonCG()))
-    assert found.reason == "NewtonCG was asked for"
+    assert found.reason == "NewtonCG was requested"
     assert found.walk.status is Status.OPTIMAL
 
 

@@ -97,7 +97,7 @@ def test_a_descent_that_runs_out_of_passes_says_how_far_it_came_and_what_helps()
     length = stopped.trace.steps["step_length"][-1]
     assert stopped.message == (
         f"stopped at max_passes=20 with a relative gap {stopped.facts['relative_gap']:.2g}; the next step has length"
-        f" {length:.2g}, where tol=1e-08 was asked for; raise max_passes, or standardise the columns, so that a larger"
+        f" {length:.2g}, not within tol=1e-08; raise max_passes, or standardise the columns, so that a larger"
         " rate does"
     )
     circling = fit(make_problem(), solver=Stochastic(0.1), max_passes=20, stop="change")

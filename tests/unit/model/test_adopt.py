@@ -332,7 +332,7 @@ def test_a_model_predicts_frames_and_paths(tmp_path: Path) -> None:
     model = sx.train(path, "species")
     expected = model.predict(sx.read_table(path)).scores.tolist()
     assert model.predict(str(path)).scores.tolist() == model.predict(frame).scores.tolist() == expected
-    with pytest.raises(DataError, match="ndarray is no frame that can be read"):
+    with pytest.raises(DataError, match="ndarray cannot be read as a frame"):
         model.predict(X)
 
 

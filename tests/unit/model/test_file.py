@@ -142,7 +142,7 @@ def test_format_1_keeps_loading() -> None:
         (("intercept",), [1, 2], "intercept has 2 entries; 1 are needed"),
         (("intercept", 0), 10**400, "intercept[0] is an integer beyond every float; a finite number is needed"),
         (("classes",), ["a", "b", "c"], "rule.link is 'sigmoid', which is no link of 3 classes"),
-        (("classes",), ["a", "a"], 'classes[1] is "a"; an entry that is not there before is needed'),
+        (("classes",), ["a", "a"], 'classes[1] is "a"; a distinct entry is needed'),
         (("classes",), None, "classes are null, which a classification cannot have"),
         (
             ("classes", 1),
@@ -156,7 +156,7 @@ def test_format_1_keeps_loading() -> None:
         (("features", 0), "x", "features does not agree with the values beside it"),
         (("columns", 2, "name"), "message", "columns"),
         (("columns", 0, "idf", 0), -1.0, "columns[0].idf[0] is -1.0; a number above 0 is needed"),
-        (("columns", 0, "seen", 0), 10**9, "columns[0]: seen is not of whole numbers ascending"),
+        (("columns", 0, "seen", 0), 10**9, "columns[0]: seen must have ascending whole numbers"),
         (("encoding", "sparse"), "no", 'encoding.sparse is "no"; true or false is needed'),
         (("data",), [], "data is a list; an object is needed"),
         (("data", "columns"), [{"name": "a", "kind": "b"}], 'data.columns[0].kind is "b"'),
@@ -186,7 +186,7 @@ def test_altered_files_are_refused_with_the_place(
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("", "it is no JSON, or was cut short or altered"),
+        ("", "it is not valid JSON, or was truncated or altered"),
         ("[]", "the file is a list; an object is needed"),
         ("{}", "format is null; a whole number is needed"),
         ('{"format": 1}', "estimator is missing"),
@@ -197,8 +197,8 @@ def test_altered_files_are_refused_with_the_place(
         ("[" * 70 + "]" * 70, "it nests deeper than 64 levels"),
         ('{"a":' * 70 + "1" + "}" * 70, "it nests deeper than 64 levels"),
         ("9" * 5000, "it has an integer of more than 4,300 digits"),
-        (b"\xff\xfe\x00", "it is no JSON, or was cut short or altered"),
-        (b"\x80\x04\x95cos\nsystem\n", "it is no JSON, or was cut short or altered"),
+        (b"\xff\xfe\x00", "it is not valid JSON, or was truncated or altered"),
+        (b"\x80\x04\x95cos\nsystem\n", "it is not valid JSON, or was truncated or altered"),
     ],
 )
 def test_files_that_are_no_model_are_refused(content: str | bytes, complaint: str, tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_files_that_are_no_model_are_refused(content: str | bytes, complaint: st
 
 def test_a_file_cut_short_is_refused(text: str, tmp_path: Path) -> None:
     for share in (0.1, 0.5, 0.9, 0.999):
-        assert "cut short" in refusal(tmp_path / "m.json", text[: int(share * len(text))])
+        assert "truncated" in refusal(tmp_path / "m.json", text[: int(share * len(text))])
 
 
 def test_absent_and_huge_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ def test_absent_and_huge_files_are_refused(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(ModelFileError, match="cannot be read: Is a directory"):
         load_model(tmp_path)
     monkeypatch.setattr("separatrix.codec.MAX_BYTES", 10)
-    assert "the most that is read" in refusal(tmp_path / "m.json", " " * 11)
+    assert ", the limit" in refusal(tmp_path / "m.json", " " * 11)
     monkeypatch.setattr("separatrix.codec.MAX_VALUES", 5)
     monkeypatch.setattr("separatrix.codec.MAX_BYTES", 1000)
     assert "it has more than 5 values" in refusal(tmp_path / "m.json", "[1, 2, 3, 4, 5, 6]")
@@ -339,7 +339,7 @@ def test_a_file_is_written_whole_or_not_at_all(model: Model, tmp_path: Path, mon
             save_model(model, path)
     assert path.read_text(encoding="utf-8") == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["model.json"]
-    with pytest.raises(OptionError, match="is no file that could be replaced"):
+    with pytest.raises(OptionError, match="is not a regular file"):
         save_model(model, tmp_path)
     with pytest.raises(OptionError, match="cannot be written: there is no folder"):
         save_model(model, tmp_path / "no" / "model.json")

@@ -105,7 +105,7 @@ def test_a_column_that_would_cost_most_rows_is_filled_with_notice() -> None:
     model = sx.train(frame, "y")
     gone = int(frame["x"].isna().sum())
     assert model.encoding.missing == "impute"
-    note = f"as only {300 - gone} rows would be left without them: 'x' is missing in {gone} of 300 rows"
+    note = f"since only {300 - gone} rows would be complete: 'x' is missing in {gone} of 300 rows"
     assert model.encoding.notes == (f"missing cells are filled, {note}",)
     assert all(term.absent.startswith(IMPUTED) for term in model.fitted.table.terms)
     assert sx.train(frame, "y", missing="drop").data["rows"] == 300 - gone
@@ -205,7 +205,7 @@ def test_a_cell_of_the_wrong_type_is_noted_with_its_word() -> None:
     marks = list(encoding.marks(encoding.read(column)))
     filled = f"{encoding.fill:.6g}"
     assert [(mark.note, mark.rows.tolist()) for mark in marks] == [
-        (f"x = 'old' is no number and was filled with {filled}", [1]),
+        (f"x = 'old' is not a number and was filled with {filled}", [1]),
         (f"x was missing and filled with {filled}", [2]),
     ]
 

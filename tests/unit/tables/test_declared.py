@@ -107,7 +107,7 @@ def test_a_factor_is_tested_as_a_factor() -> None:
     model, wanted = sx.train(factor, "y"), smf.ols("y ~ C(g, Treatment(3))", frame).fit()
     assert model.encoding.feature_names == ("g=1", "g=2")
     assert model.encoding.columns[0].reference == "3"
-    assert model.encoding.decisions()[0].endswith("set against '3', the first")
+    assert model.encoding.decisions()[0].endswith("the reference level is '3', the first")
     table = model.fitted.table
     assert [term.p_value for term in table.terms] == pytest.approx(wanted.pvalues.tolist(), rel=1e-8)
     assert table.measure("F").p_value == pytest.approx(wanted.f_pvalue, rel=1e-8)

@@ -72,12 +72,12 @@ def test_a_truncated_gzip_file_is_refused(tmp_path: Path, kept: float) -> None:
 def test_a_small_file_that_grows_to_gigabytes_is_refused(tmp_path: Path) -> None:
     for content in (b"1,2\n" * 2_500_000, bytes(10_000_000)):
         said = refusal(write(tmp_path / "t.csv.gz", gzip.compress(content) * 215))
-        assert "-fold when unpacked, to some 2 GB; unpack it yourself if that is meant" in said
+        assert "-fold when unpacked, to some 2 GB; decompress it yourself if that is intended" in said
 
 
 def test_a_small_file_of_zeros_is_refused(tmp_path: Path) -> None:
     said = refusal(write(tmp_path / "t.csv.gz", gzip.compress(bytes(10_000_000))))
-    assert said.endswith("has control bytes, first in line 1: is this a table at all?")
+    assert said.endswith("has control bytes, first in line 1; it is probably not a text table")
 
 
 # Damaged and hostile files
@@ -110,7 +110,7 @@ def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
     path.chmod(0)
     if os.access(path, os.R_OK):
         pytest.skip("this user may read every file")
-    assert refusal(path).endswith("cannot be read: Permission denied; check that it may be read")
+    assert refusal(path).endswith("cannot be read: Permission denied; check its permissions")
 
 
 def test_nothing_temporary_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,8 @@ def test_files_of_one_header_are_read_together(tmp_path: Path) -> None:
 def test_files_of_different_columns_are_refused_by_name(tmp_path: Path, second: str, difference: str) -> None:
     one, other = write(tmp_path / "a.csv", TEXT), write(tmp_path / "b.csv", second)
     assert refusal(tmp_path) == (
-        f"{str(other)!r} has not the columns of {str(one)!r}: {difference}; read files of the same columns together"
+        f"{str(other)!r} does not have the columns of {str(one)!r}: {difference};"
+        " read only files with the same columns together"
     )
 
 
@@ -190,7 +191,9 @@ def test_a_file_of_blanks_is_empty(tmp_path: Path, name: str) -> None:
 def test_what_is_no_file_is_told(tmp_path: Path) -> None:
     assert refusal(os.devnull) == f"{os.devnull!r} is empty; give a file with a header and rows"
     os.mkfifo(tmp_path / "pipe")
-    assert refusal(tmp_path / "pipe").endswith("is a device or a pipe, and no file; pipe the table in, and name it -")
+    assert refusal(tmp_path / "pipe").endswith(
+        "is a device or a pipe, not a file; pipe the table to standard input and give -"
+    )
 
 
 def test_lists_and_records_are_left_out_and_said(tmp_path: Path) -> None:
@@ -198,8 +201,8 @@ def test_lists_and_records_are_left_out_and_said(tmp_path: Path) -> None:
     table = read_table(str(path))
     assert table.names == ("a",)
     assert table.notes == (
-        "column 'b' holds lists or records (BIGINT[]); left out: take it apart with sql",
-        "column 'c' holds lists or records (STRUCT(d BIGINT)); left out: take it apart with sql",
+        "column 'b' holds lists or records (BIGINT[]); left out: unnest it with sql",
+        "column 'c' holds lists or records (STRUCT(d BIGINT)); left out: unnest it with sql",
     )
 
 
@@ -286,7 +289,9 @@ def test_blocks_of_a_file_beyond_the_memory_limit_have_flat_memory(tmp_path: Pat
 def test_a_table_beyond_the_machine_is_refused_before_it_is_read(tmp_path: Path) -> None:
     with open_table(str(write(tmp_path / "t.csv", TEXT))) as source:
         huge = replace(source, rows_stored=10**12)  # type: ignore[type-var]
-        with pytest.raises(DataError, match=r"has 1,000,000,000,000 rows and needs 11,176 GB of memory, and there are"):
+        with pytest.raises(
+            DataError, match=r"has 1,000,000,000,000 rows and needs 11,176 GB of memory, and the machine has"
+        ):
             huge.read()
 
 
@@ -302,5 +307,5 @@ def test_a_source_may_be_a_path_and_nothing_but_a_path(tmp_path: Path) -> None:
     path.write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
     table = read_table(path)
     assert (table.names, table.source) == (("a", "b"), str(path))
-    with pytest.raises(OptionError, match=r"source=dict is no path; give one as text, and a frame to sx\.train"):
+    with pytest.raises(OptionError, match=r"source=dict is not a path; give one as text, and pass a frame"):
         read_table({"a": [1.0]})  # type: ignore[arg-type]

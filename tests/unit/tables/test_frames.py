@@ -85,9 +85,9 @@ def test_columns_may_be_called_by_numbers() -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        ([1, 2], "list is no frame that can be read"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "with a name of its own for each column"),
-        (pl.DataFrame({"a": [1]}).lazy(), "LazyFrame is no frame that can be read"),
+        ([1, 2], "list cannot be read as a frame"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "with unique column names"),
+        (pl.DataFrame({"a": [1]}).lazy(), "LazyFrame cannot be read as a frame"),
         (pd.DataFrame({"a": []}), "the frame has no rows, only the columns 'a'; add rows"),
     ],
 )

@@ -23,7 +23,7 @@ COLUMNS: dict[str, list[Any]] = {
     "user_id": [LARGE + k for k in range(ROWS)],
     "y": ["ab"[k * k % 5 % 2] for k in range(ROWS)],
 }
-REFUSED = "column 'size' has 9007199254740993 in row 5, which as a float is another number"
+REFUSED = "column 'size' has 9007199254740993 in row 5, which float64 cannot represent exactly"
 
 
 def parquet_of(path: Path) -> str:

@@ -58,9 +58,9 @@ def test_a_line_of_another_form_is_refused(tmp_path: Path, text: str, message: s
 def test_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
     source = Path(write(tmp_path, "1 1:2\n" * 50_000, "t.libsvm.gz"))
     source.write_bytes(source.read_bytes()[:-20])
-    with pytest.raises(DataError, match="is no whole gzip file"):
+    with pytest.raises(DataError, match="is not a complete gzip file"):
         read_libsvm(str(source))
-    with pytest.raises(DataError, match="is a sparse file, and no table of columns; read it with read_libsvm"):
+    with pytest.raises(DataError, match="is a sparse file, not a table of columns; read it with read_libsvm"):
         read_table(write(tmp_path, "1 1:2\n"))
     with pytest.raises(DataError, match=r"does not end in \.libsvm or \.svmlight; read it with read_table"):
         read_libsvm(write(tmp_path, "a,b\n", "t.csv"))

@@ -67,14 +67,16 @@ def test_a_late_word_among_numbers_is_a_gap_that_is_said(tmp_path: Path) -> None
     assert table.n_rows == 30_001
     assert (table.column("a").kind, table.column("a").invalid, table.column("a").first_invalid) == ("number", 1, "oops")
     assert table.column("a").values[:-1].tolist() == list(range(30_000))
-    assert table.notes == ("column 'a': numbers; 1 of 30,001 values not so, and read as missing: 'oops'",)
+    assert table.notes == (
+        "column 'a': numbers; 1 of 30,001 values do not parse and are read as missing, first 'oops'",
+    )
 
 
 def test_a_late_word_among_few_numbers_is_a_level(tmp_path: Path) -> None:
     lines = "".join(f"{k % 9},{k % 2}\n" for k in range(30_000))
     column = read_table(write(tmp_path, "long.csv", f"a,y\n{lines}K,1\n")).column("a")
     assert (column.kind, column.levels) == ("category", ("0", "1", "2", "3", "4", "5", "6", "7", "8", "K"))
-    assert column.reason == "10 levels of text; no numbers, for 'K' is none"
+    assert column.reason == "10 levels of text; not numbers, since 'K' is not one"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,7 @@ def test_a_late_word_among_few_numbers_is_a_level(tmp_path: Path) -> None:
         ("t.parquet", b"PAR1" + bytes(40), "cannot be read: Invalid Input Error: No magic bytes"),
         ("t.json", '[{"a": 1,', "cannot be read: Invalid Input Error: Malformed JSON"),
         ("t.xlsx", "a", "does not end in one of .csv, .tsv, .parquet, .json, .jsonl, .libsvm; rename or convert the"),
-        ("t.xlsx", b"PK\x03\x04", "is a zip archive, as Excel writes them, and no table; save the table as csv"),
+        ("t.xlsx", b"PK\x03\x04", "is a zip archive, as Excel writes them, not a table; save the table as csv"),
     ],
 )
 def test_an_unusable_file_is_refused_with_a_remedy(
@@ -163,9 +165,9 @@ def test_truth_values_are_bool_and_other_booleans_keep_their_words() -> None:
 def test_a_table_has_columns_of_one_length_and_names_of_their_own() -> None:
     with pytest.raises(DataError, match="t has columns of different length: 'a' 1, 'b' 2"):
         Table((column_of("a", [1.0]), column_of("b", [1.0, 2.0])), "t")
-    with pytest.raises(DataError, match="t has two columns of one name: 'a', 'a'"):
+    with pytest.raises(DataError, match="t has duplicate column names: 'a', 'a'"):
         Table((column_of("a", [1.0]), column_of("a", [2.0])), "t")
-    with pytest.raises(DataError, match="column 'a' holds a number, which has no words"):
+    with pytest.raises(DataError, match="column 'a' holds a number, which has no text form"):
         column_of("a", [1.0]).words()
 
 
@@ -179,4 +181,4 @@ def test_a_missing_target_is_refused(values: list[object]) -> None:
 
 def test_a_file_of_control_bytes_is_refused(tmp_path: Path) -> None:
     for content in (b"\x00\x01\x02", b"a,b\n1,2\n1,\x00\n", bytes(range(256)) * 40):
-        assert refusal(write(tmp_path, "bin.csv", content)).endswith("is this a table at all?")
+        assert refusal(write(tmp_path, "bin.csv", content)).endswith("it is probably not a text table")

@@ -58,7 +58,7 @@ def test_any_other_separator_may_be_given(tmp_path: Path, sign: str) -> None:
 def test_other_separators_are_not_guessed_but_named(tmp_path: Path) -> None:
     table = table_of(tmp_path, separated("^"), "t.txt")
     assert table.names == ("a^b^y",)
-    with pytest.raises(DataError, match=r"has no column 'y'; its only column is 'a\^b\^y': is a separator to be given"):
+    with pytest.raises(DataError, match=r"has no column 'y'; its only column is 'a\^b\^y': give the separator"):
         table.column("y")
     late = "é".join(["a^b\n1^2\n" + "3^4\n" * 100_000, "^5\n"])  # not UTF-8 after the sample: read again
     assert table_of(tmp_path, late.encode("latin-1"), separator="^").names == ("a", "b")
@@ -78,7 +78,7 @@ def test_a_separator_that_separates_nothing_is_refused(tmp_path: Path, separator
 
 
 def test_a_separator_is_for_text_files(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="separator=';' is for text files, and"):
+    with pytest.raises(OptionError, match="separator=';' applies to text files only, and"):
         table_of(tmp_path, '{"a": 1}', "t.jsonl", separator=";")
 
 
@@ -159,7 +159,7 @@ def test_blank_lines_empty_rows_and_empty_columns_are_left_out(tmp_path: Path) -
     assert shown(table.column("b")) == [2.0, None]
     assert table.notes[1:] == (
         "2 empty rows left out: rows 1, 3 (counted from 0)",
-        "2 columns without name and value left out",
+        "2 columns without a name or values left out",
     )
 
 
@@ -198,9 +198,13 @@ RUSSIAN = "имя,x\nСанкт-Петербург большой город,1\n
         ("größe,y\n1,Ö\n2,ß\n", "utf-16", "read as UTF-16: a byte order mark at its start"),
         ("größe,y\n1,Ö\n2,ß\n", "utf-16-le", "read as UTF-16: every second byte is zero"),
         ("größe,y\n1,Ö\n2,ß\n", "utf-32", "read as UTF-32: a byte order mark at its start"),
-        ("größe,y\n1,Ö\n2,ß\n", "latin-1", "read as Latin-1: it is not UTF-8, and nothing tells another language"),
+        ("größe,y\n1,Ö\n2,ß\n", "latin-1", "read as Latin-1: it is not UTF-8, and nothing indicates another language"),
         ("preis,y\n1,„5 €“\n2,à la carte\n", "cp1252", "read as Windows-1252"),
-        (RUSSIAN, "cp1251", "read as Windows-1251: it is not UTF-8, and read so, its words are Cyrillic throughout"),
+        (
+            RUSSIAN,
+            "cp1251",
+            "read as Windows-1251: it is not UTF-8, and read as such, its words are Cyrillic throughout",
+        ),
         (JAPANESE, "shift_jis", "read as Shift-JIS"),
         (JAPANESE, "euc_jp", "read as EUC-JP"),
         ("名,x\n这是一个中文的文本，我们在这里有他。,1\n他们的一个人，大中国。,2\n", "gb18030", "read as GB 18030"),
@@ -236,14 +240,14 @@ def test_a_late_letter_in_another_encoding(tmp_path: Path) -> None:
         (["1.234,50", "12.345.678,9", "7"], [1234.5, 12345678.9, 7], "numbers written as 1.234,5"),
         (["1 234,5", "2 000", "3"], [1234.5, 2000, 3], "numbers written as 1 234,5"),
         (["1'234.5", "2'000", "3"], [1234.5, 2000, 3], "numbers written as 1'234.5"),
-        (["12%", "7.5%", "3%"], [12, 7.5, 3], "numbers, % left off"),
-        (["$5", "-$1,000", "$7.50"], [5, -1000, 7.5], "numbers written as 1,234.5, $ left off"),
-        (["5 €", "6,5 €", "7 €"], [5, 6.5, 7], "numbers written as 1.234,5, € left off"),
+        (["12%", "7.5%", "3%"], [12, 7.5, 3], "numbers, without %"),
+        (["$5", "-$1,000", "$7.50"], [5, -1000, 7.5], "numbers written as 1,234.5, without $"),
+        (["5 €", "6,5 €", "7 €"], [5, 6.5, 7], "numbers written as 1.234,5, without €"),
         (["−3", "4", "5"], [-3, 4, 5], "numbers"),
         (["inf", "-Infinity", "5"], [np.inf, -np.inf, 5], "numbers"),
         ([" 1 ", "2 ", " 3"], [1, 2, 3], "numbers"),
         (["NA", "n/a", "NULL", "?", "nan", "", "1"], [None] * 6 + [1], "numbers"),
-        (["-", ".", "#DIV/0!", "none", "2", "3"], [None] * 4 + [2, 3], "numbers, 4 words for missing"),
+        (["-", ".", "#DIV/0!", "none", "2", "3"], [None] * 4 + [2, 3], "numbers, 4 cells read as missing"),
     ],
 )
 def test_numbers_as_people_write_them(tmp_path: Path, cells: list[str], values: list[Any], reason: str) -> None:
@@ -257,9 +261,9 @@ def test_numbers_as_people_write_them(tmp_path: Path, cells: list[str], values: 
     [
         (["01", "02", "01", "10"], "3 levels of text with leading zeros or very many digits"),
         (["12345678901234567", "1", "1", "1"], "2 levels of text with leading zeros or very many digits"),
-        (["$5", "6 €", "$5", "6 €"], "2 levels of text; no numbers, for None is none"),
-        (["1_000", "2", "2", "2"], "2 levels of text; no numbers, for '1_000' is none"),
-        (["0x1A", "2", "2", "2"], "2 levels of text; no numbers, for '0x1A' is none"),
+        (["$5", "6 €", "$5", "6 €"], "2 levels of text; not numbers, since None is not one"),
+        (["1_000", "2", "2", "2"], "2 levels of text; not numbers, since '1_000' is not one"),
+        (["0x1A", "2", "2", "2"], "2 levels of text; not numbers, since '0x1A' is not one"),
         (["None", "a", "b", "b"], "3 levels of text"),
         (["-", "a", "b", "b"], "3 levels of text"),
     ],
@@ -268,8 +272,8 @@ def test_words_that_are_no_numbers(tmp_path: Path, cells: list[str], reason: str
     column = column_of(tmp_path, *cells)
     assert column.kind == "category"
     assert shown(column) == cells
-    assert column.reason.replace("; no numbers, for None is none", "") == reason.replace(
-        "; no numbers, for None is none", ""
+    assert column.reason.replace("; not numbers, since None is not one", "") == reason.replace(
+        "; not numbers, since None is not one", ""
     )
 
 
@@ -309,17 +313,17 @@ def test_booleans_keep_their_words(
     tmp_path: Path, cells: list[str], levels: tuple[str, str], values: list[Any]
 ) -> None:
     column = column_of(tmp_path, *cells)
-    assert (column.kind, column.levels, column.reason) == ("boolean", levels, "two words that say no and yes")
+    assert (column.kind, column.levels, column.reason) == ("boolean", levels, "two words for no and yes")
     assert shown(column) == values
 
 
 def test_words_that_differ_in_capitals_only_are_told(tmp_path: Path) -> None:
     text = "flag,x\nyes,1\nNO,2\nYES,3\nno,4\n"
     table = table_of(tmp_path, text)
-    told = "column 'flag': two words that say no and yes, whatever their capitals: 'NO', 'YES', 'no', 'yes'"
+    told = "column 'flag': two words for no and yes, in any capitalisation: 'NO', 'YES', 'no', 'yes'"
     assert table.notes == (told,)
     assert table.column("flag").values.tolist() == [1.0, 0.0, 1.0, 0.0]
-    assert read_table(tmp_path / "t.csv", where="x < 9").notes == (told, "rows chosen where x < 9")
+    assert read_table(tmp_path / "t.csv", where="x < 9").notes == (told, "rows selected where x < 9")
 
 
 def test_words_read_as_missing_are_told_of_every_column(tmp_path: Path) -> None:
@@ -349,7 +353,7 @@ def test_nought_and_one_stay_numbers(tmp_path: Path) -> None:
         (
             ["01/11/2023", "05/11/2023", "02/12/2023", "03/01/2024"],
             [19662, 19666, 19693, 19725],
-            "dates written as %d/%m/%Y (so read, they are in order)",
+            "dates written as %d/%m/%Y (which sorts them)",
         ),
         (
             ["03/04/2024", "01/02/2024", "05/06/2024"],
@@ -373,15 +377,15 @@ def test_a_date_that_is_none_makes_a_category(tmp_path: Path) -> None:
 
 def test_words_that_differ_in_most_rows_name_them(tmp_path: Path) -> None:
     column = column_of(tmp_path, *(f"row {k}" for k in range(30)))
-    assert (column.kind, column.reason) == ("id", "a different word in each row, so it names rows")
+    assert (column.kind, column.reason) == ("id", "a different word in each row, so it identifies rows")
     column = column_of(tmp_path, *(f"row {k % 25}" for k in range(30)))
-    assert (column.kind, column.reason) == ("id", "25 different words in 30 rows, so it names rows")
+    assert (column.kind, column.reason) == ("id", "25 different words in 30 rows, so it identifies rows")
     assert column_of(tmp_path, *(f"row {k % 15}" for k in range(30))).kind == "category"
 
 
 def test_long_words_are_text(tmp_path: Path) -> None:
     column = column_of(tmp_path, *(f"this is the message number {k} of them all" for k in range(30)))
-    assert (column.kind, column.reason) == ("text", "41 characters a cell on average")
+    assert (column.kind, column.reason) == ("text", "41 characters per cell on average")
     assert column.values[3] == "this is the message number 3 of them all"
 
 
@@ -410,7 +414,7 @@ def test_whole_numbers_name_rows_if_they_count_them_or_are_called_so(
 
 def test_a_column_without_a_value(tmp_path: Path) -> None:
     column = column_of(tmp_path, "", "NA", "")
-    assert (column.kind, column.reason, column.missing) == ("number", "no value at all", 3)
+    assert (column.kind, column.reason, column.missing) == ("number", "no values", 3)
 
 
 # Kinds that are asked for

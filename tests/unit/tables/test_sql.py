@@ -40,7 +40,7 @@ def test_where_sees_typed_columns(source: str, where: str, ids: list[str]) -> No
     table = read_table(source, where=where, kinds={"id": "id"})
     assert table.column("id").values.tolist() == ids
     assert table.names == ("id", "Größe", "when", "grade", "flag", "A", "a")
-    assert table.notes[-1] == f"rows chosen where {where}"
+    assert table.notes[-1] == f"rows selected where {where}"
 
 
 def test_levels_are_those_of_the_rows_chosen_but_kinds_those_of_all(source: str) -> None:
@@ -90,7 +90,7 @@ def test_columns_of_one_name_in_an_answer_keep_their_cells(
 
 @pytest.mark.parametrize("asked", [{"where": "a > 1"}, {"sql": "SELECT id, t.A FROM t"}, {"where": '"A" = 2'}])
 def test_names_that_differ_in_capitals_only_are_not_mixed_up(source: str, asked: dict[str, str]) -> None:
-    told = "SQL does not tell 'A' and 'a' apart; write \"A_1\" for 'A', \"a_2\" for 'a', or rename one in the file"
+    told = "SQL does not distinguish 'A' and 'a'; write \"A_1\" for 'A', \"a_2\" for 'a', or rename one in the file"
     with pytest.raises(OptionError) as refused:
         read_table(source, where=asked.get("where"), sql=asked.get("sql"))
     assert str(refused.value).endswith(told)
@@ -102,7 +102,7 @@ def test_an_answer_has_the_table_s_own_names(source: str) -> None:
 
 
 def test_what_names_rows_does_so_for_the_same_reason_among_chosen_rows(source: str) -> None:
-    reason = "the numbers count the rows, so they name them"
+    reason = "the numbers count the rows, so they identify them"
     assert (
         read_table(source).column("id").reason == read_table(source, where="grade = 'x'").column("id").reason == reason
     )
@@ -161,11 +161,11 @@ def test_a_hostile_statement_reaches_nothing(source: str, tmp_path: Path, sql: s
 def test_errors_say_what_is_wrong(source: str) -> None:
     with pytest.raises(OptionError, match=r'"nosuch" not found.*; the table is called t$'):
         read_table(source, where="nosuch > 1")
-    with pytest.raises(OptionError, match="only one SELECT is taken, which reads the table t and changes nothing"):
+    with pytest.raises(OptionError, match="give a single SELECT that reads the table t and changes nothing"):
         read_table(source, sql="DROP VIEW t")
     with pytest.raises(OptionError, match="only the table itself may be read, no other file"):
         read_table(source, sql="SELECT * FROM read_csv('/etc/passwd')")
     with pytest.raises(OptionError, match=r"where and sql \(--where, --sql\) are both given; give one of them"):
         read_table(source, sql="SELECT * FROM t", where="id > 1")
-    with pytest.raises(DataError, match="where='id > 7' leaves no row; ask for others"):
+    with pytest.raises(DataError, match="where='id > 7' selects no rows; change it"):
         read_table(source, where="id > 7")

@@ -97,13 +97,13 @@ class Engine:
                 return list(self.client.gather(futures))
         except KilledWorker as problem:
             raise ClusterError(
-                f"the same rows ended several workers in turn, the last {problem.last_worker.address}; was there too"
-                " little memory? Give them more, or smaller partitions"
+                f"the same task ended several workers, the last {problem.last_worker.address}; they may have run out of"
+                " memory: give them more, or use smaller partitions"
             ) from problem
         except (CancelledError, CommClosedError) as problem:
             raise ClusterError(
-                "the connection to the Dask scheduler was lost; start it anew and fit again (with a checkpoint the"
-                f" passes that were made are kept): {str(problem).splitlines()[0]}"
+                "the connection to the Dask scheduler was lost; restart it and fit again (a checkpoint keeps"
+                f" the completed passes): {str(problem).splitlines()[0]}"
             ) from problem
 
 
@@ -114,7 +114,7 @@ def _require_separatrix(client: Client) -> None:
         if other != own:
             installed = "no separatrix" if isinstance(other, Exception) else f"separatrix {other}"
             raise OptionError(
-                f"the Dask worker {worker} has {installed}, this process {own}; install the same where workers run"
+                f"the Dask worker {worker} has {installed}, this process {own}; install the same version on the workers"
             )
 
 
@@ -174,14 +174,14 @@ class _IgnoreInterrupts(WorkerPlugin):  # type: ignore[misc]  # Dask is untyped
 def _connect(scheduler: str) -> Client:
     """Return a client of a scheduler that answers and has workers; without workers, tasks would wait for ever."""
     if ":" not in scheduler:
-        raise OptionError(f"--scheduler {scheduler} is no address; give one such as tcp://host:8786")
+        raise OptionError(f"--scheduler {scheduler} is not an address; give one such as tcp://host:8786")
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # its errors are raised as well
     try:
         client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as problem:
         raise OptionError(
             f"--scheduler {scheduler} does not answer: {problem}; start one with `dask scheduler` and workers with"
-            " `dask worker ADDRESS`, or leave the option out for a cluster of this machine"
+            " `dask worker ADDRESS`, or leave the option out for a cluster on this machine"
         ) from None
     try:
         client.wait_for_workers(1, timeout=PATIENCE)

@@ -67,8 +67,8 @@ class DaskRows(RowSource):
         size, cap = 8 * self.shape[0] * self.shape[1], default_cap()
         if size > cap and not self.partitions.sparse:
             raise NeedsError(
-                f"all {self.shape[0]:,} rows are needed here at once, {plain_size(size)}, and {plain_size(cap)} may be"
-                " used; fit a sample of the rows, or a linear model, which reads them where they lie"
+                f"all {self.shape[0]:,} rows are needed in this process, {plain_size(size)}, and the memory limit is"
+                f" {plain_size(cap)}; fit a sample of the rows, or a linear model, which reads them on the cluster"
             )
         return self.partitions.array()
 
@@ -130,16 +130,18 @@ def _computed(groups: Sequence[Sequence[Any]], engine: Engine, names: Sequence[s
 
 
 def _column_names(X: Any) -> list[str] | None:
-    """Return the column names of a frame, None for an array; raise a DataError for what is no table of numbers."""
+    """Return the column names of a frame, None for an array; raise a DataError for anything but a table of numbers."""
     if not hasattr(X, "columns"):
         if not hasattr(X, "chunks") or X.ndim != 2:
             shape = getattr(X, "shape", "unknown")
-            raise DataError(f"a Dask {type(X).__name__} of shape {shape} is no table; give an array (n, p) or a frame")
+            raise DataError(
+                f"a Dask {type(X).__name__} of shape {shape} is not a table; give an array (n, p) or a frame"
+            )
         return None
     for name, kind in X.dtypes.items():
         if not (getattr(kind, "_is_numeric", False) or getattr(kind, "kind", "O") in NUMERIC):
             raise DataError(
-                f"column {str(name)!r} of the Dask dataframe holds {kind}, which estimators do not take; let"
+                f"column {str(name)!r} of the Dask dataframe holds {kind}, which estimators do not accept; let"
                 " sx.train(frame, target) encode it, or drop the column"
             )
     return [str(name) for name in X.columns]
@@ -152,7 +154,9 @@ def spread(rows: DiskRows, *, scheduler: str | None = None, names: Sequence[str]
     Each partition is a task that reads its rows, so a worker that replaces a dead one reads them again.
     """
     if rows.folder is None:
-        raise OptionError("these rows are known to this process only; write them to a folder: BlockWriter(folder=…)")
+        raise OptionError(
+            "these rows are in temporary files of this process; write them to a folder: BlockWriter(folder=…)"
+        )
     with open_client(scheduler) as client:
         engine = Engine(client)
         size = rows.shape[0] * rows.shape[1] * np.dtype(np.float64).itemsize
@@ -184,7 +188,7 @@ class DaskTable(TableSource):
         self.engine, self.kinds = Engine(client), dict(kinds or {})
         self.columns = {str(name): name for name in frame.columns}
         if len(self.columns) < len(frame.columns):
-            raise DataError(f"{SOURCE} has two columns of one name: {', '.join(map(repr, self.columns))}")
+            raise DataError(f"{SOURCE} has duplicate column names: {', '.join(map(repr, self.columns))}")
         stored = self.engine.compute(frame.to_delayed())
         lengths = self.engine.run(len, [(part,) for part in stored])
         self.stored = [part for part, length in zip(stored, lengths, strict=True) if length]

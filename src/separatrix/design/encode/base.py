@@ -70,17 +70,17 @@ class ColumnReport:
         """The report as sentences; none if no cell was unexpected."""
         sentences = []
         if self.absent:
-            sentences.append(f" is not in the table: all {counted(self.rows, 'row')} count as missing")
+            sentences.append(f" is not in the table; all {counted(self.rows, 'row')} count as missing")
         elif self.missing > 0:
             sentences.append(f": {counted(self.missing, 'cell')} of {self.rows:,} missing")
         if self.wrong:
-            first = "" if self.first_wrong is None else f", first {self.first_wrong!r}"
-            sentences.append(f": {counted(self.wrong, 'cell')} of the wrong type{first}, taken as missing")
+            first = "" if self.first_wrong is None else f", first {self.first_wrong!r},"
+            sentences.append(f": {counted(self.wrong, 'cell')} of the wrong type{first} counted as missing")
         if self.new_levels:
             count, rows = len(self.new_levels), counted(sum(self.new_levels.values()), "row")
             most = sorted(self.new_levels, key=lambda level: (-self.new_levels[level], level))[:LEVELS_SHOWN]
             shown = ", ".join(map(repr, most)) + (f" and {count - LEVELS_SHOWN} more" if count > LEVELS_SHOWN else "")
-            sentences.append(f": {counted(count, 'level')} not in the model in {rows}: {shown}")
+            sentences.append(f": {counted(count, 'new level')} in {rows}: {shown}")
         return tuple(f"column {self.name!r}{sentence}" for sentence in sentences)
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,13 +102,13 @@ class Mark(NamedTuple):
 class Cells:
     """A column as an encoding reads it: values (n,) for `entries`, the mask of missing cells, and the report.
 
-    `odd` has the rows of the words that are of the wrong type or of a new level.
+    `unusual` has the rows of each word of the wrong type or of a new level.
     """
 
     values: NDArray[Any]
     missing: Bools
     report: ColumnReport
-    odd: Mapping[str, Indices] = field(default_factory=dict)
+    unusual: Mapping[str, Indices] = field(default_factory=dict)
 
     def select(self, rows: slice | Bools) -> Cells:
         """Return some of the rows with the report on all."""
@@ -160,9 +160,9 @@ class ColumnEncoding(ABC):
         """Yield what is unusual about all cells of a column."""
         filled = f" and was filled with {self.filling()}" if self.filling() else ""
         empty = cells.missing.copy()
-        for word, rows in cells.odd.items():
+        for word, rows in cells.unusual.items():
             unseen = not cells.missing[rows[0]]
-            fault = " was not seen in training" if unseen else f" is no {self.kind}{filled}"
+            fault = " was not seen in training" if unseen else f" is not a {self.kind}{filled}"
             yield Mark(self.name, f"{self.name} = {word!r}{fault}", rows, unseen)
             empty[rows] = False
         if empty.any():

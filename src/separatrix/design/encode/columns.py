@@ -184,8 +184,8 @@ class CategoryEncoding(ColumnEncoding):
         counts = np.bincount(codes[codes >= 0], minlength=len(words)).tolist()
         new = {word: n for word, n in zip(words, counts, strict=True) if n and word not in self.places}
         cells = _cells(column, np.asarray(places, dtype=np.int64)[codes], codes < 0)
-        odd = _rows_by_word(codes, words, [word in new for word in words])
-        return replace(cells, report=replace(cells.report, new_levels=new), odd=odd)
+        unusual = _rows_by_word(codes, words, [word in new for word in words])
+        return replace(cells, report=replace(cells.report, new_levels=new), unusual=unusual)
 
     def filling(self) -> str:
         """Return the reference level, unless missing cells have a level of their own."""
@@ -266,8 +266,8 @@ def _finite_cells(column: Column) -> Cells:
     infinite = np.isinf(values) if missing.any() else missing
     if not infinite.any():
         return _cells(column, values, missing)
-    odd = {number_text(end): np.flatnonzero(values == end) for end in (np.inf, -np.inf) if (values == end).any()}
-    return _cells(column, np.where(infinite, np.nan, values), missing, odd)
+    unusual = {number_text(end): np.flatnonzero(values == end) for end in (np.inf, -np.inf) if (values == end).any()}
+    return _cells(column, np.where(infinite, np.nan, values), missing, unusual)
 
 
 def _by_word(column: Column, meaning: Callable[[str], float], levels: Collection[str] = ()) -> Cells:
@@ -275,8 +275,8 @@ def _by_word(column: Column, meaning: Callable[[str], float], levels: Collection
     codes, words = word_codes(column, levels)
     values_by_word = np.asarray([*map(meaning, words), np.nan], dtype=np.float64)
     values = values_by_word[codes]
-    odd = _rows_by_word(codes, words, np.isnan(values_by_word[:-1]).tolist())
-    return _cells(column, values, np.isnan(values), odd)
+    unusual = _rows_by_word(codes, words, np.isnan(values_by_word[:-1]).tolist())
+    return _cells(column, values, np.isnan(values), unusual)
 
 
 def _rows_by_word(codes: Indices, words: Sequence[str], chosen: Sequence[bool]) -> dict[str, Indices]:
@@ -290,12 +290,12 @@ def _rows_by_word(codes: Indices, words: Sequence[str], chosen: Sequence[bool]) 
     return {words[place]: part for place, part in zip(places.tolist(), parts, strict=True)}
 
 
-def _cells(column: Column, values: NDArray[Any], missing: Bools, odd: Mapping[str, Indices] | None = None) -> Cells:
+def _cells(column: Column, values: NDArray[Any], missing: Bools, unusual: Mapping[str, Indices] | None = None) -> Cells:
     """Return cells and their report; those that the reader of the table could not parse are among the missing ones.
 
-    `odd` has the rows of each word of the wrong type.
+    `unusual` has the rows of each word of the wrong type.
     """
-    rows = odd or {}
+    rows = unusual or {}
     first_wrong = min(rows, key=lambda word: rows[word][0], default=None)
     unfit = sum(map(len, rows.values()))
     empty, first = int(np.count_nonzero(missing)) - unfit, column.first_invalid if column.invalid else first_wrong

@@ -253,7 +253,7 @@ class _Matrix(ExitStack):
 
 def _blocks(encoding: Encoding, source: TableSource, most: int) -> Iterator[Table]:
     """Yield the encoded columns in blocks of at most `most` rows, each read while the one before is encoded."""
-    used = set(encoding.input_names or source.names[:1])  # of no columns, one says how many rows there are
+    used = set(encoding.input_names or source.names[:1])  # without encoded columns, the first gives the number of rows
     leave_out = [name for name in source.names if name not in used]
     rows = min(BLOCK_ROWS, max(FEWEST_BLOCK_ROWS, MOST_CELLS // len(used)))
     blocks = source.blocks(rows, leave_out)

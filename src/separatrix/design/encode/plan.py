@@ -72,7 +72,7 @@ def plan_column(column: Column, options: EncodingOptions) -> _Plan:
     if name in options.text:
         return _plan_text(column, missing)
     if column.kind == "id":
-        return Omitted(name, column.reason or "it names the rows")
+        return Omitted(name, column.reason or "it identifies the rows")
     if column.kind == "text":
         return Omitted(name, f"it is text; --text {name} uses its words{_reason(column)}")
     return (_plan_category if column.kind == "category" else _plan_filled)(column, missing, options)
@@ -91,7 +91,7 @@ def _plan_filled(column: Column, missing: int, options: EncodingOptions) -> _Pla
         return PresenceEncoding(name, shown, decision)
     if column.kind == "boolean":
         fill = float(values.mean() > 0.5)
-        decision = f"{name!r} is a truth value: 1 for {words[1]!r}, 0 for {words[0]!r}{_reason(column)}"
+        decision = f"{name!r} is binary: 1 for {words[1]!r}, 0 for {words[0]!r}{_reason(column)}"
         decision += _filled(column, missing, f"the more frequent {words[int(fill)]!r}")
         return BooleanEncoding(name, fill, is_filled, words, decision)
     if column.kind == "date":
@@ -118,12 +118,12 @@ def _plan_category(column: Column, missing: int, options: EncodingOptions) -> _P
     reference = options.reference.get(column.name, first)
     if reference not in words:
         raise OptionError(f"{column.name!r} has no level {reference!r}{did_you_mean(reference, words)}")
-    size = _reason(column) or f" of {counted(len(present), 'level')}"
-    decision = f"{column.name!r} is a category{size}, set against {reference!r}"
+    size = _reason(column) or f" with {counted(len(present), 'level')}"
+    decision = f"{column.name!r} is a category{size}; the reference level is {reference!r}"
     decision += "" if column.name in options.reference else f", {why}"
     if merged >= 2:
         rarest = counted(int(counts[present[options.max_levels]]), "row")
-        decision += f"; the {merged:,} rarest, each of at most {rarest}, share the level {OTHER!r}"
+        decision += f"; the {merged:,} rarest, with at most {rarest} each, share the level {OTHER!r}"
     if missing:
         level = f"a level of {'its' if missing == 1 else 'their'} own"
         decision += f"; {counted(missing, 'missing cell')} {_are(missing)} {level}"
@@ -135,9 +135,9 @@ def _plan_text(column: Column, missing: int) -> _Plan:
     vocabulary, left_out = learn_vocabulary(texts, BUCKETS)
     count = len(vocabulary["seen"])
     if not count:
-        return Omitted(column.name, "no word of it is in two rows")
-    decision = f"{column.name!r} is text: the tf-idf of its {counted(count, 'word')} that two rows or more have"
-    decision += f" ({left_out:,} seen in one row only are left out)"
+        return Omitted(column.name, "no word occurs in two rows")
+    decision = f"{column.name!r} is text: the tf-idf of {counted(count, 'word')} that occur in at least two rows"
+    decision += f" ({left_out:,} in one row only are left out)"
     if missing:
         decision += f"; {counted(missing, 'missing text')} {_are(missing)} marked by {indicator_name(column.name)!r}"
     return TextEncoding(column.name, BUCKETS, **vocabulary, indicator=missing > 0, decision=decision)
@@ -148,7 +148,7 @@ def _finite(column: Column) -> Floats:
     infinite = np.flatnonzero(np.isinf(column.values))
     if len(infinite):
         raise DataError(
-            f"column {column.name!r}: {counted(len(infinite), 'value')} infinite, first in row {infinite[0]}"
+            f"column {column.name!r}: {counted(len(infinite), 'infinite value')}, first in row {infinite[0]}"
             " (counted from 0); fill in numbers, leave those rows out, or drop the column"
         )
     return np.asarray(column.values[~column.is_missing]) if column.missing else column.values
@@ -177,7 +177,7 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def plan_encoding(  # noqa: PLR0913  # what may be said of a table's columns
+def plan_encoding(  # noqa: PLR0913  # the options of the columns
     table: TableSource,
     target: str,
     *,
@@ -198,8 +198,8 @@ def plan_encoding(  # noqa: PLR0913  # what may be said of a table's columns
     policy: Any = require_choice("missing", missing, get_args(Policy))
     options = EncodingOptions(text, reference or {}, require_count("max_levels", max_levels))
     _check_names(table, target, drop, options)
-    reasons: dict[str | None, str] = {table.row_names: "it names the rows"}
-    reasons.update(dict.fromkeys(drop, "asked for"))
+    reasons: dict[str | None, str] = {table.row_names: "it identifies the rows"}
+    reasons.update(dict.fromkeys(drop, "as requested"))
     names = [name for name in table.names if name != target]
     dropped = [Omitted(name, reasons[name]) for name in names if name in reasons]
     rest = [name for name in names if name not in reasons]
@@ -225,7 +225,7 @@ def _with_storage(encoding: Encoding, table: TableSource) -> Encoding:
     nonzero = matrix.nnz / matrix.shape[0]
     if nonzero > SPARSE_SHARE * features:
         return encoding
-    note = f"the {features:,} features, some {nonzero:.0f} of a row not 0, are stored as a sparse matrix"
+    note = f"the {features:,} features, about {nonzero:.0f} nonzero per row, are stored as a sparse matrix"
     return replace(encoding, sparse=True, notes=(*encoding.notes, note))
 
 
@@ -275,7 +275,7 @@ def _plan_rows(table: TableSource, names: Sequence[str], options: EncodingOption
     count, worst = int(np.count_nonzero(complete)), max(gaps, key=lambda name: int(np.count_nonzero(gaps[name])))
     reason = f"{worst!r} is missing in {np.count_nonzero(gaps[worst]):,} of {counted(table.n_rows, 'row')}"
     if missing == "auto" and count < LEAST_COMPLETE * table.n_rows:
-        note = f"missing cells are filled, as only {counted(count, 'row')} would be left without them: {reason}"
+        note = f"missing cells are filled, since only {counted(count, 'row')} would be complete: {reason}"
         return replace(_plan_rows(table, names, options, "impute"), notes=(note,))
     if not count:
         raise DataError(

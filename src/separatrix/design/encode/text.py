@@ -61,7 +61,7 @@ class TextEncoding(ColumnEncoding):
     def __post_init__(self) -> None:
         super().__post_init__()
         if any(first >= second for first, second in pairwise((-1, *self.seen, self.buckets))):
-            raise ValueError(f"seen is not of whole numbers ascending below {self.buckets}")
+            raise ValueError(f"seen must have ascending whole numbers below {self.buckets}")
         if not len(self.seen) == len(self.words) == len(self.idf):
             raise ValueError("seen, words and idf have different numbers of entries")
 

@@ -89,7 +89,7 @@ class Lab {
     });
   }
 
-  /** Open what the page was asked for: data of its own, a link, or the first story. */
+  /** Open the page's own data, a link, or the first story. */
   open() {
     this.actions.openStory(STORIES[0].id);
     const data = JSON.parse(byId("data").textContent || "null");

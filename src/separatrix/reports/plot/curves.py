@@ -164,7 +164,7 @@ def cover(experiment: CoverExperiment, ax: Axes | None = None) -> Display:
         sizes = np.arange(1, max(int(experiment.points.max()), edge) + 1)
         formula = np.array([separability_probability(size, d) for size in sizes.tolist()])
         axes.plot(sizes, formula, color=look.PROOF, label="Cover: C(N, d) / 2^N")
-        reach = np.abs(np.vstack([experiment.lower, experiment.upper]) - experiment.share)
+        reach = np.abs(np.vstack([experiment.ci_lower, experiment.ci_upper]) - experiment.share)
         label = f"counted, with {100 * experiment.level:g} % intervals"
         axes.errorbar(experiment.points, experiment.share, reach, color=look.INK, fmt="o", capsize=3, label=label)
         axes.axvline(edge, color=look.PROOF, linestyle="--", label=f"capacity 2d = {edge}: one half")

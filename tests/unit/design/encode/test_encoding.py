@@ -84,7 +84,7 @@ def test_a_category_is_set_against_its_most_frequent_level() -> None:
     encoding = plan(column)
     assert encoding.feature_names == ("cut=Fair", "cut=Ideal", "cut=(missing)")
     assert matrix(encoding, column) == [[0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 0, 1], [0, 1, 0]]
-    said = "'cut' is a category of 3 levels, set against 'Good', the most frequent; 1 missing cell is a level"
+    said = "'cut' is a category with 3 levels; the reference level is 'Good', the most frequent; 1 missing cell is"
     assert encoding.decisions()[0].startswith(said)
 
 
@@ -92,7 +92,7 @@ def test_the_reference_can_be_chosen_and_must_be_a_level() -> None:
     column = words("cut", "Good", "Fair", "Good")
     encoding = plan(column, reference={"cut": "Fair"})
     assert encoding.feature_names == ("cut=Good",)
-    assert encoding.decisions() == ("'cut' is a category of 2 levels, set against 'Fair'",)
+    assert encoding.decisions() == ("'cut' is a category with 2 levels; the reference level is 'Fair'",)
     with pytest.raises(OptionError, match="'cut' has no level 'Fare'; did you mean 'Fair'"):
         plan(column, reference={"cut": "Fare"})
     with pytest.raises(OptionError, match="'x' is a number, which has no reference level"):
@@ -104,7 +104,7 @@ def test_a_new_level_is_the_reference_and_counted_by_word() -> None:
     encoded = encoding.apply(table(words("cut", "new", "new", "Fair", "odd")))
     assert encoded.X.tolist() == [[0.0], [0.0], [1.0], [0.0]]
     assert encoded.reports[0].new_levels == {"new": 2, "odd": 1}
-    assert encoded.reports[0].sentences == ("column 'cut': 2 levels not in the model in 3 rows: 'new', 'odd'",)
+    assert encoded.reports[0].sentences == ("column 'cut': 2 new levels in 3 rows: 'new', 'odd'",)
 
 
 def test_a_missing_category_without_a_level_of_its_own_is_the_reference() -> None:
@@ -119,7 +119,7 @@ def test_the_rarest_levels_are_merged_only_beyond_the_limit_and_if_two() -> None
     assert plan(column, max_levels=3).feature_names == ("city=b", "city=c", "city=d", "city=(missing)")
     merged = plan(column, max_levels=2)
     assert merged.feature_names == ("city=b", "city=(other)", "city=(missing)")
-    assert "the 2 rarest, each of at most 1 row, share the level '(other)'" in merged.decisions()[0]
+    assert "the 2 rarest, with at most 1 row each, share the level '(other)'" in merged.decisions()[0]
     assert matrix(merged, words("city", "c", "never seen", "a", None)) == [[0, 1, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]]
 
 
@@ -177,7 +177,7 @@ def test_columns_are_left_out_with_the_reason() -> None:
         "id": "a different word in each row",
         "said": "it is text; --text said uses its words",
         "same": "it is 'x' in every row",
-        "gone": "asked for",
+        "gone": "as requested",
     }
     assert "'one' is left out: it is 5 in every row" in encoding.decisions()
 
@@ -210,11 +210,11 @@ def test_bad_options_are_refused(options: dict[str, Any], words_of_refusal: str)
 
 
 def test_infinity_is_refused_in_training_and_counted_later() -> None:
-    with pytest.raises(DataError, match=r"column 'age': 1 value infinite, first in row 1 \(counted from 0\)"):
+    with pytest.raises(DataError, match=r"column 'age': 1 infinite value, first in row 1 \(counted from 0\)"):
         plan(number("age", 1, np.inf))
     encoded = plan(number("age", 1, 3)).apply(table(number("age", 1, -np.inf)))
     assert encoded.X.tolist() == [[1.0], [2.0]]
-    assert encoded.reports[0].sentences == ("column 'age': 1 cell of the wrong type, first '-inf', taken as missing",)
+    assert encoded.reports[0].sentences == ("column 'age': 1 cell of the wrong type, first '-inf', counted as missing",)
 
 
 # Policies
@@ -230,7 +230,7 @@ def test_dropped_rows_are_those_with_a_gap_in_a_column_that_is_used() -> None:
     encoding = plan(*columns, missing="drop", drop=["c"])
     encoded = encoding.apply(table(*columns))
     assert encoding.feature_names == ("a", "d")
-    assert dict(encoding.omitted) == {"c": "asked for", "b": "it is 'x' in every row"}
+    assert dict(encoding.omitted) == {"c": "as requested", "b": "it is 'x' in every row"}
     assert encoded.kept.tolist() == [True, False, True, True]
     assert encoded.X.tolist() == [[1.0, 1.0], [3.0, 3.0], [4.0, 5.0]]
     with pytest.raises(DataError, match="every row has a missing cell"):
@@ -270,7 +270,7 @@ def test_an_absent_column_counts_as_missing_everywhere() -> None:
     encoding = plan(number("a", 1, 3), words("b", "x", "z"))
     encoded = encoding.apply(Table((number("a", 5, 6),), "later"))
     assert encoded.X.tolist() == [[5.0, 0.0], [6.0, 0.0]]
-    assert encoded.reports[1].sentences == ("column 'b' is not in the table: all 2 rows count as missing",)
+    assert encoded.reports[1].sentences == ("column 'b' is not in the table; all 2 rows count as missing",)
 
 
 def test_cells_that_the_reader_refused_are_counted_once_over_blocks() -> None:
@@ -350,7 +350,7 @@ def test_json_gives_the_encoding_back() -> None:
         (
             ("columns", 2, "levels"),
             ["a", "a"],
-            'columns[2].levels[1] is "a"; an entry that is not there before',
+            'columns[2].levels[1] is "a"; a distinct entry',
         ),
         (("columns", 2, "reference"), "zzz", "columns[2]: reference is 'zzz', which is not among the levels"),
         (("columns", 1, "levels"), ["no"], "columns[1].levels has 1 entries; 2 are needed"),

@@ -1,7 +1,7 @@
 /**
  * The mistake bound (Novikoff 1962) for every rate, start, schedule and margin of the perceptron.
  *
- * With rates η_k, S = Σ η_k, rows no longer than R, a margin m asked for and a unit separator w* of margin γ:
+ * With rates η_k, S = Σ η_k, rows no longer than R, a required margin m and a unit separator w* of margin γ:
  *
  *     (w*·w₀ + γ S)² ≤ ‖w_t‖² ≤ ‖w₀‖² + R² Σ η_k² + 2 m S
  *
@@ -27,7 +27,7 @@ const TINY = 1e-290; // more than sums lose by underflow
 const MAX_UPDATES = 2 ** 40; // beyond, rounding errors are not bounded
 
 /**
- * Return the bound of rows that a verdict has been made of.
+ * Return the bound of rows with a known verdict.
  * @param {Features} features
  * @param {Learner} learner
  * @param {Verdict} verdict
@@ -104,7 +104,7 @@ export function updatesAtMost(bound, radius, gamma, columns) {
 }
 
 /**
- * Tell whether no run makes more updates than so many.
+ * Tell whether no run makes more than a number of updates.
  * @param {number} most @param {Bound} bound @param {number} radius @param {number} gamma @param {number} columns
  */
 function endsWithin(most, { asked, rate, inverse, rows, startNorm2, startAhead }, radius, gamma, columns) {

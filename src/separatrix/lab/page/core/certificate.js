@@ -42,7 +42,7 @@ export function certificates(derivation, labels = [-1, 1]) {
   return found.filter((each) => each !== null);
 }
 
-/** Return labels as the library reads them from a table: numbers and truth values, or words. @param {(string|number)[]} labels @returns {(string|number|boolean)[]} */
+/** Return labels as the library reads them from a table: numbers and booleans, or words. @param {(string|number)[]} labels @returns {(string|number|boolean)[]} */
 function asRead(labels) {
   const words = labels.map((label) => String(label));
   if (words.every((word) => NUMBER.test(word))) return words.map(Number);
@@ -58,7 +58,7 @@ function written(kind, data, statement, witness, words) {
   return { name: `${kind}.json`, json: { format: FORMAT, kind, data, statement, witness, parts: [], ...words } };
 }
 
-/** Return what a certificate says of its rows: by position, two labels or, where one is alone, one. @param {Rows} rows @param {Label[]} labels */
+/** Return a certificate's record of its rows: by position, two labels or, if there is one class, one. @param {Rows} rows @param {Label[]} labels */
 function dataOf({ features, learner }, labels) {
   const positive = features.signs.filter((sign) => sign > 0).length;
   const counts = labels.length > 1 ? [features.n - positive, positive] : [features.n];

@@ -1,5 +1,5 @@
 /**
- * Tables that are dropped on the stage, and tables to carry off.
+ * Tables dropped on the stage, and exported tables.
  *
  * A csv is read by its values: the separator is the one that cuts every line alike, a column is numeric if all its cells
  * are numbers (empty ones and a few words for a gap aside), and a class column has two or three different values. Of the
@@ -38,13 +38,13 @@ const SCALED = " (standardised)";
 export function readCsv(text, name) {
   /** @type {Table} */
   const table = { name, rows: 0, columns: [], targets: [], problem: null };
-  if (text.length > LARGEST_FILE) return { ...table, problem: `${escape(name)} has ${num(Math.round(text.length / 1e6))} MB, more than the lab takes. Fit it with: separatrix fit FILE --target COLUMN` };
+  if (text.length > LARGEST_FILE) return { ...table, problem: `${escape(name)} has ${num(Math.round(text.length / 1e6))} MB, more than the lab accepts. Fit it with: separatrix fit FILE --target COLUMN` };
   const separator = findSeparator(text);
   const lines = split(text, separator).filter((cells) => cells.length > 1 || cells[0].trim() !== "");
   if (lines.length < 2) return { ...table, problem: `${escape(name)} has no rows: a line of names and one line per row are needed.` };
   if (lines.length - 1 > MOST_ROWS) return { ...table, problem: `${escape(name)} has ${num(lines.length - 1)} rows, and the lab shows at most ${num(MOST_ROWS)}. Fit them with: separatrix fit FILE --target COLUMN` };
   const names = uniqueNames(lines[0]);
-  if (names.length > MOST_COLUMNS) return { ...table, problem: `${escape(name)} has ${num(names.length)} columns; the lab takes up to ${num(MOST_COLUMNS)}.` };
+  if (names.length > MOST_COLUMNS) return { ...table, problem: `${escape(name)} has ${num(names.length)} columns; the lab accepts up to ${num(MOST_COLUMNS)}.` };
   const ragged = lines.findIndex((cells) => cells.length !== names.length);
   if (ragged > 0) return { ...table, problem: `Line ${num(ragged + 1)} of ${escape(name)} has ${counted(lines[ragged].length, "cell")}; the first line has ${num(names.length)}.` };
   const columns = names.map((column, j) => readColumn(column, lines.slice(1).map((cells) => cells[j].trim()), separator === ";"));
@@ -52,7 +52,7 @@ export function readCsv(text, name) {
   const numbers = columns.filter((column) => column.type === "number").length;
   const preferred = [...targets].sort((a, b) => rank(columns, a) - rank(columns, b));
   let problem = null;
-  if (!targets.length) problem = `No column of ${escape(name)} has two or three different values, so there are no classes to tell apart.`;
+  if (!targets.length) problem = `No column of ${escape(name)} has two or three different values, so there are no classes to separate.`;
   else if (!numbers) problem = `${escape(name)} has no numeric column; the lab shows two.`;
   return { name, rows: lines.length - 1, columns, targets: preferred, problem };
 }
@@ -235,8 +235,8 @@ export function choose(table, target, pair, standardise) {
   const [first, second] = pair.map((name) => columnOf(table, name)?.numbers ?? null);
   /** @type {Chosen} */
   const nothing = { points: fromColumns(new Float64Array(0), new Float64Array(0), new Int8Array(0)), names: pair, labels: [], leftOut: 0, why: "", scales: [null, null], problem: null };
-  if (!column || column.levels.length < 2 || column.levels.length > MOST_CLASSES) return { ...nothing, problem: `"${escape(target)}" is no column of two or three classes.` };
-  if (!first || (pair[1] !== "" && !second)) return { ...nothing, problem: `"${escape(first ? pair[1] : pair[0])}" is no numeric column.` };
+  if (!column || column.levels.length < 2 || column.levels.length > MOST_CLASSES) return { ...nothing, problem: `"${escape(target)}" is not a column with two or three classes.` };
+  if (!first || (pair[1] !== "" && !second)) return { ...nothing, problem: `"${escape(first ? pair[1] : pair[0])}" is not a numeric column.` };
   const codes = codesOf(column);
   const rows = [];
   let [noClass, noNumber] = [0, 0];
@@ -263,8 +263,8 @@ function leftOutWords(noClass, noNumber, target, pair) {
 }
 
 /**
- * Take its mean off a column and divide it by its spread, in place. A column that has no spread, or of which rounding would
- * make two values one, stays as it is: null. Powers of two keep squares in range and change no digit.
+ * Standardise a column in place: mean 0, standard deviation 1. A constant column, or one of which rounding would make
+ * two values equal, is not changed: null. Powers of two keep squares in range and change no digit.
  * @param {Float64Array} x @returns {{mean: number, spread: number}|null}
  */
 function standardised(x) {
@@ -285,7 +285,7 @@ function standardised(x) {
 /** Say which columns are shown standardised. @param {string[]} names those that are @param {number} columns */
 function scaledWords(names, columns) {
   if (!names.length) return " No column could be standardised.";
-  return names.length === columns ? " Columns are standardised: mean 0, spread 1." : ` Only "${escape(names[0])}" is standardised: mean 0, spread 1.`;
+  return names.length === columns ? " Columns are standardised: mean 0, standard deviation 1." : ` Only "${escape(names[0])}" is standardised: mean 0, standard deviation 1.`;
 }
 
 /** Write a cell: quoted where it must be, and never such that a spreadsheet takes it for a formula. @param {string} text */

@@ -1,5 +1,5 @@
 /**
- * From points and a learner to all that is shown: trace, verdict and bound. Pure: the same input, the same record.
+ * From points and a learner to trace, verdict and bound. Pure: the same input, the same record.
  *
  * A trace that would take longer than a slice is returned unfinished, and `advance` goes on with it; verdict and bound
  * are always complete.
@@ -46,7 +46,7 @@ export function derive(points, learner, previous = null) {
 }
 
 /**
- * Go on with an unfinished trace for so many milliseconds; return whether it is done.
+ * Continue an unfinished trace for a number of milliseconds; return whether it is done.
  * @param {Derivation} derivation
  * @param {number} milliseconds
  * @param {() => number} [clock]
@@ -58,7 +58,7 @@ export function advance(derivation, milliseconds, clock = () => performance.now(
   return derivation.trace.done;
 }
 
-/** Return the index of the weights after so many ticks. @param {Trace} trace @param {number} tick */
+/** Return the index of the weights after a number of ticks. @param {Trace} trace @param {number} tick */
 export function versionAt(trace, tick) {
   const k = Math.min(trace.length, Math.max(0, Math.floor(tick + 1e-9)));
   return k === 0 ? 0 : trace.version[k - 1];
@@ -93,7 +93,7 @@ export function alphaAt(trace, version) {
 }
 
 /**
- * Return the model after so many ticks; at the end of a run, the one that it keeps.
+ * Return the model after a number of ticks; at the end of a run, the one chosen by `keep`.
  * @param {Derivation} derivation @param {number} tick
  * @returns {Model}
  */

@@ -56,7 +56,7 @@ export function descentRun(features, learner, verdict) {
 }
 
 /**
- * Return what bounds the rates: R² and, of the eigenvalues of XᵗX/n, the largest and the least that is not 0.
+ * Return the quantities that bound the rates: R² and, of the eigenvalues of XᵗX/n, the largest and the least that is not 0.
  * @param {Features} features @param {number} virtual
  */
 function rateLimits(features, virtual) {
@@ -200,7 +200,7 @@ class BatchDescent extends Descent {
     super(features, learner, verdict, false);
   }
 
-  /** Go on for about so many visits; return whether the run is over. @param {number} visits */
+  /** Continue for about `visits` visits; return whether the run is over. @param {number} visits */
   advance(visits) {
     const { trace, learner, features } = this;
     const until = trace.length + Math.max(1, Math.ceil(visits / (2 * Math.max(1, features.n))));

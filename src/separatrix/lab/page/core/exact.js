@@ -1,5 +1,5 @@
 /**
- * Exact signs of small determinants of doubles: a float filter, and integers of any size where it cannot tell.
+ * Exact signs of small determinants of doubles: a float filter, and integers of any size where it is inconclusive.
  *
  *     orient(a, b, c) = sign of (b − a) × (c − a)        > 0: c is left of the line from a to b
  *

@@ -58,7 +58,7 @@ function vertices(points, intercept) {
   });
 }
 
-/** Return the directions worth trying. @param {Outline[]} outlines @param {number[]} sizes @returns {number[][]} */
+/** Return the candidate directions. @param {Outline[]} outlines @param {number[]} sizes @returns {number[][]} */
 function directions(outlines, sizes) {
   const [a, b] = sizes.map((size) => 1 / size);
   const found = [[a, b], [a, -b], [-a, b], [-a, -b]];

@@ -1,4 +1,4 @@
-/** Kernels of the plane: how alike two places are. */
+/** Kernels of the plane: the similarity of two places. */
 
 /** @typedef {import("./types.js").Learner} Learner */
 

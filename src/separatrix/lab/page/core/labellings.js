@@ -1,4 +1,4 @@
-/** All ways to label some points, and which of them a line can do. */
+/** All ways to label some points, and which of them a line can separate. */
 
 import { fromColumns } from "./points.js";
 import { judge } from "./verdict.js";

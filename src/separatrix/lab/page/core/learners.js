@@ -8,15 +8,15 @@ import { LIFTS } from "./lift.js";
 
 /** @type {{kind: Kind, name: string, about: string}[]} */
 export const LEARNERS = [
-  { kind: "perceptron", name: "Perceptron", about: "turns its line only when it gets a point wrong" },
+  { kind: "perceptron", name: "Perceptron", about: "changes its line only when it gets a point wrong" },
   { kind: "lms", name: "Least mean squares", about: "descends the squared error to the targets ±1" },
   { kind: "logistic", name: "Logistic regression", about: "maximises the likelihood of the labels" },
   { kind: "softmax", name: "Softmax", about: "logistic regression of three classes" },
   { kind: "halfspace", name: "Linear program", about: "a separating line by linear programming" },
   { kind: "margin", name: "Widest margin", about: "the line farthest from the nearest points" },
-  { kind: "svm", name: "Support vector machine", about: "widest margin, with a price for points inside it" },
+  { kind: "svm", name: "Support vector machine", about: "widest margin, with a penalty for points inside it" },
   { kind: "kernel", name: "Kernel perceptron", about: "a perceptron that remembers its mistakes" },
-  { kind: "zero-one", name: "Fewest mistakes", about: "exactly the least number of wrong points" },
+  { kind: "zero-one", name: "Fewest mistakes", about: "the minimum number of wrong points, exactly" },
 ];
 
 /** @type {Learner} */
@@ -81,20 +81,20 @@ function numberField(name, label, about, least, most, whole = false) {
 }
 
 const INTERCEPT = { name: "intercept", label: "Intercept", about: "Whether the line may miss the origin.", type: "flag" };
-const LIFT = choice("lift", "Features", "What the learner sees of a point.", LIFTS.map(({ id, name }) => [id, name]));
-const CENTRE = numberField("centre", "Centre μ", "Of the feature (x₁ − μ)².", -1e6, 1e6);
-const ORDER = choice("order", "Order", "In which the points are visited.", [
+const LIFT = choice("lift", "Features", "The features of a point.", LIFTS.map(({ id, name }) => [id, name]));
+const CENTRE = numberField("centre", "Centre μ", "Centre of the feature (x₁ − μ)².", -1e6, 1e6);
+const ORDER = choice("order", "Order", "Order in which the points are visited.", [
   ["cyclic", "in turn"],
   ["random", "at random"],
   ["shuffled", "shuffled each pass"],
 ]);
-const SEED = numberField("seed", "Seed", "Of random orders.", 0, 4294967295, true);
+const SEED = numberField("seed", "Seed", "Seed of random orders.", 0, 4294967295, true);
 const START = { name: "start", label: "Start", about: "The first weights, intercept first; empty for 0.", type: "vector" };
-const STEPS = numberField("maxSteps", "Steps", "After how many steps it stops.", 1, 100000, true);
+const STEPS = numberField("maxSteps", "Steps", "Largest number of steps.", 1, 100000, true);
 const STRENGTH = numberField("strength", "Penalty", "Strength of ½ ‖w‖² beside the mean loss; 0 for none.", 0, 1e6);
 const AUTOMATIC = numberField("rate", "Rate", "Size of a step; 0 chooses one that converges.", 0, 1e100);
-const UPDATES = numberField("maxUpdates", "Limit", "After how many updates it stops.", 1, 1000000, true);
-const TIE = choice("tie", "A score of 0", "What a score of exactly 0 counts as.", [
+const UPDATES = numberField("maxUpdates", "Limit", "Largest number of updates.", 1, 1000000, true);
+const TIE = choice("tie", "A score of 0", "How a score of exactly 0 counts.", [
   ["positive", "blue"],
   ["negative", "orange"],
   ["mistake", "always a mistake"],
@@ -119,13 +119,13 @@ export const OPTIONS = {
     SCHEDULE,
     START,
     TIE,
-    choice("keep", "Keep", "Which weights are the answer.", [
+    choice("keep", "Keep", "Which weights to return.", [
       ["last", "the last"],
       ["best", "the best (pocket)"],
       ["average", "the average"],
       ["vote", "the vote of all"],
     ]),
-    numberField("margin", "Margin asked for", "A score below it is corrected, too.", 0, 1e100),
+    numberField("margin", "Required margin", "Scores below it count as mistakes.", 0, 1e100),
     UPDATES,
     LIFT,
     CENTRE,
@@ -141,7 +141,7 @@ export const OPTIONS = {
     ORDER,
     SEED,
     START,
-    choice("keep", "Keep", "Which weights are the answer.", [
+    choice("keep", "Keep", "Which weights to return.", [
       ["last", "the last"],
       ["average", "the average"],
     ]),
@@ -150,7 +150,7 @@ export const OPTIONS = {
     CENTRE,
   ]),
   logistic: /** @type {OptionField[]} */ ([
-    choice("update", "Method", "How the likelihood is climbed.", [
+    choice("update", "Method", "How the likelihood is maximised.", [
       ["batch", "gradient"],
       ["stochastic", "row by row"],
       ["newton", "Newton"],
@@ -167,7 +167,7 @@ export const OPTIONS = {
     CENTRE,
   ]),
   softmax: /** @type {OptionField[]} */ ([
-    choice("update", "Method", "How the likelihood is climbed.", [
+    choice("update", "Method", "How the likelihood is maximised.", [
       ["batch", "gradient"],
       ["newton", "Newton"],
     ]),
@@ -179,25 +179,25 @@ export const OPTIONS = {
   halfspace: /** @type {OptionField[]} */ ([INTERCEPT]),
   margin: /** @type {OptionField[]} */ ([INTERCEPT, LIFT, CENTRE]),
   svm: /** @type {OptionField[]} */ ([
-    choice("loss", "Loss", "The price of a point inside the margin.", [
+    choice("loss", "Loss", "The loss of a point inside the margin.", [
       ["hinge", "hinge"],
       ["squared_hinge", "squared hinge"],
     ]),
-    numberField("C", "C", "Price per point against a wide margin.", 1e-6, 1e9),
+    numberField("C", "C", "Weight of the losses against the margin.", 1e-6, 1e9),
     INTERCEPT,
     STEPS,
     LIFT,
     CENTRE,
   ]),
   kernel: /** @type {OptionField[]} */ ([
-    choice("kernel", "Kernel", "How alike two points are.", [
+    choice("kernel", "Kernel", "The similarity of two points.", [
       ["rbf", "exp(−γ‖x − z‖²)"],
       ["polynomial", "(γ x·z + shift)^degree"],
       ["linear", "x·z"],
     ]),
-    numberField("gamma", "γ", "Of the kernel: large is local.", 1e-9, 1e9),
-    numberField("degree", "Degree", "Of the polynomial kernel.", 1, 10, true),
-    numberField("shift", "Shift", "Of the polynomial kernel.", 0, 1e6),
+    numberField("gamma", "γ", "Width of the kernel: a large γ is local.", 1e-9, 1e9),
+    numberField("degree", "Degree", "Degree of the polynomial kernel.", 1, 10, true),
+    numberField("shift", "Shift", "Constant of the polynomial kernel.", 0, 1e6),
     INTERCEPT,
     ORDER,
     SEED,
@@ -208,7 +208,7 @@ export const OPTIONS = {
 };
 
 /**
- * Return what is wrong with a learner's options, or null.
+ * Return the fault of a learner's options, or null.
  * @param {Learner} learner
  * @returns {string|null}
  */
@@ -223,7 +223,7 @@ export function checkLearner(learner) {
   return null;
 }
 
-/** Return what is wrong with the value of an option, or null. @param {OptionField} field @param {unknown} value */
+/** Return the fault of an option's value, or null. @param {OptionField} field @param {unknown} value */
 export function checkOption(field, value) {
   if (field.type === "flag") return typeof value === "boolean" ? null : "yes or no is needed";
   if (field.type === "choice") {

@@ -1,5 +1,5 @@
 /**
- * Feature maps of the plane: what a learner sees of a point. The floats are those of `sx.maps`.
+ * Feature maps of the plane. The floats are those of `sx.maps`.
  *
  *     none       x1, x2                          distance   (x1 − μ)²
  *     rings      x1, x2, x1² + x2²               product    x1, x2, x1·x2

@@ -1,4 +1,4 @@
-/** What a learner believes at one moment, asked at any place of the plane. */
+/** A learner's model at one moment, evaluated at any place of the plane. */
 
 import { liftPoint } from "./lift.js";
 import { kernelValue } from "./kernels.js";

@@ -1,7 +1,7 @@
 /**
  * Which row is visited at a tick: in turn, drawn at random, or shuffled anew each pass.
  *
- * The page's own draws come from a small seeded generator (Mulberry32); a recorded order of the library's is replayed.
+ * The page's own draws come from a small seeded generator (Mulberry32); a recorded order of the library is replayed.
  */
 
 /** @typedef {import("./types.js").Learner} Learner */
@@ -29,7 +29,7 @@ export function shuffled(n, random) {
 }
 
 /**
- * Return what tells the row of each tick; ticks must be asked for in turn. A replayed order that is used up gives −1.
+ * Return a function from ticks to rows; ticks must be passed in turn. A replayed order gives −1 at its end.
  * @param {Pick<Learner, "order"|"seed"|"draws">} learner
  * @param {number} n
  * @returns {{row: (tick: number) => number}}

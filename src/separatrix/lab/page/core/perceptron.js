@@ -5,7 +5,7 @@
  *     update:  w ← w + η_k y x, or with the batch rule the sum of y x over all mistakes;  η_k = rate, or rate / k
  *
  * Scores are ((x1·w1) + x2·w2 + …) + b, in this order. A run stops after n correct visits in a row, at a limit, or when
- * it is proved to go round for ever: same row to visit, same weights as before. All state is in arrays, so that a run
+ * it is proved to repeat for ever: same row to visit, same weights as before. All state is in arrays, so that a run
  * goes on where it stopped. Cost: one read of the row per visit.
  */
 
@@ -166,7 +166,7 @@ class SingleRun extends PerceptronRun {
     this.remember();
   }
 
-  /** Plan a step of the library's: one pass, or a 64th of the run so far. */
+  /** Plan a step as in the library: one pass, or a 64th of the run so far. */
   planStep() {
     const passes = Math.max(1, Math.floor(this.passesPlanned / STEPS_PER_RUN));
     this.passesPlanned += passes;
@@ -174,7 +174,7 @@ class SingleRun extends PerceptronRun {
   }
 
   /**
-   * Go on for so many visits; return whether the run is over.
+   * Continue for a number of visits; return whether the run is over.
    * @param {number} visits
    */
   advance(visits) {
@@ -253,7 +253,7 @@ class SingleRun extends PerceptronRun {
     for (let j = 0, k = i * p; j < p; j++, k++) lag[j + virtual] += factor * values[k];
   }
 
-  /** Remember the weights at the end of a pass; return whether they have been here before, so that it goes round. */
+  /** Remember the weights at the end of a pass; return whether they have been here before, so that the run repeats. */
   remember() {
     const { seen, trace } = this;
     if (!seen || seen.size > CYCLE_MEMORY) return false;
@@ -269,7 +269,7 @@ class SingleRun extends PerceptronRun {
 }
 
 class BatchRun extends PerceptronRun {
-  /** Go on for about so many visits; return whether the run is over. @param {number} visits */
+  /** Continue for about `visits` visits; return whether the run is over. @param {number} visits */
   advance(visits) {
     const { trace, learner, features } = this;
     const until = trace.length + Math.max(1, Math.ceil(visits / Math.max(1, features.n)));

@@ -1,5 +1,5 @@
 /**
- * How two convex polygons (points and segments among them) lie to each other, decided exactly.
+ * The relative position of two convex polygons, points and segments included, decided exactly.
  *
  * The polygons A and B are apart if and only if a line along an edge of one has the other strictly beyond it, since the
  * edges of A − B are edges of A and of B; they touch if such a line exists that is not strict and that does not hold

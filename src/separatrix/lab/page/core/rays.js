@@ -3,8 +3,8 @@
  *
  * Floats propose, integers decide. The hull's point nearest to the origin proposes a direction, whose signs are then taken
  * exactly; or else rows that cancel, whose multipliers are then solved for exactly. Rows that cancel lie at 0 of every
- * separating direction, so what they span is divided out and the rest is asked again (facial reduction): if it can be
- * separated the verdict is quasi, if nothing is left it is overlap. Cost: a pass in integers per round, at most one round
+ * separating direction, so their span is divided out and the rest is decided again (facial reduction): if it is
+ * separable the verdict is quasi, if nothing is left it is overlap. Cost: a pass in integers per round, at most one round
  * per column.
  */
 
@@ -75,7 +75,7 @@ function timesRows(factors, rows) {
 
 /**
  * Return a direction above 0 on all vectors, or some that cancel; null if floats propose neither. Where vectors lie nearly
- * in a plane, floats tell more in coordinates in which some of the vectors are the axes.
+ * in a plane, floats are more accurate in coordinates in which some of the vectors are the axes.
  * @param {bigint[][]} vectors none of them 0
  * @returns {{direction: bigint[], circuit: Circuit}|{direction: null, circuit: Circuit}|null}
  */

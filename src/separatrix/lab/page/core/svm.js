@@ -3,8 +3,8 @@
  *
  *     primal  ½‖w‖² + C Σ loss(yᵢ(w·xᵢ + b))          dual  Σ αᵢ − ½‖Σ αᵢ yᵢ xᵢ‖² (− Σ αᵢ²/4C, squared hinge)
  *
- * with 0 ≤ αᵢ ≤ C (hinge) and, with an intercept, Σ αᵢ yᵢ = 0. Each tick moves many pairs, those that object most; the
- * difference of primal and dual bounds how far the answer is from the best. C = ∞ is the widest margin. Cost: O(n) per pair.
+ * with 0 ≤ αᵢ ≤ C (hinge) and, with an intercept, Σ αᵢ yᵢ = 0. Each tick moves many pairs, the most violating first; the
+ * difference of primal and dual is the optimality gap. C = ∞ is the widest margin. Cost: O(n) per pair.
  */
 
 import { grow, growDoubles, newTrace } from "./trace.js";
@@ -180,7 +180,7 @@ export class SvmRun {
     return trace.done;
   }
 
-  /** Move the pairs that object most; return whether any moved. */
+  /** Move the most violating pairs; return whether any moved. */
   movePairs() {
     let moved = false;
     for (let k = 0; k < PAIRS; k++) {

@@ -39,7 +39,7 @@ export function newTrace(kind, intercept, p, n, byRow) {
   };
 }
 
-/** Make room for so many ticks. @param {Trace} trace @param {number} ticks */
+/** Make room for a number of ticks. @param {Trace} trace @param {number} ticks */
 export function grow(trace, ticks) {
   const size = Math.max(ticks, 2 * trace.row.length);
   trace.row = copyInto(new Int32Array(size), trace.row);
@@ -59,7 +59,7 @@ function copyInto(to, from) {
   return to;
 }
 
-/** Return an array with room for so many numbers, the old ones kept. @param {Float64Array} array @param {number} size */
+/** Return an array with room for `size` numbers, the old ones copied. @param {Float64Array} array @param {number} size */
 export function growDoubles(array, size) {
   return size <= array.length ? array : copyInto(new Float64Array(Math.max(size, 2 * array.length)), array);
 }

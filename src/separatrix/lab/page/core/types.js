@@ -7,12 +7,12 @@
  *                      movePoint(points, i, x1, x2), flipPoint(points, i), addPoint(points, x1, x2, label),
  *                      removePoint(points, i) → new Points (input untouched); snap(x) → nearest tenth
  * core/learners.js     defaults(kind) → Learner; OPTIONS[kind] → OptionField[] (for the drawer);
- *                      checkLearner(learner) → null or what is wrong; LEARNERS → [{kind, name, about}]
+ *                      checkLearner(learner) → null or the fault; LEARNERS → [{kind, name, about}]
  * core/derive.js       derive(points, learner, previous?) → Derivation     pure; `previous` only speeds it up
- *                      advance(derivation, milliseconds, clock?) → boolean  goes on with an unfinished trace, true if done
+ *                      advance(derivation, milliseconds, clock?) → boolean  continues an unfinished trace, true if done
  *                      versionAt(trace, tick) → index of the weights after `tick` ticks (0 ≤ tick ≤ trace.length)
  *                      weightsAt(trace, version, out?) → Float64Array (p)   intercept first if there is one
- *                      modelAt(derivation, tick) → Model       (the run's weights then; at the end what `keep` keeps)
+ *                      modelAt(derivation, tick) → Model       (the run's weights then; at the end those of `keep`)
  *                      blend(trace, tick) → Float64Array       weights between ticks (tick may be fractional)
  *                      wrongRows(derivation, model, out?: Uint8Array) → count of rows that the model gets wrong
  *                      nextMistake(trace, tick), previousMistake(trace, tick) → tick

@@ -101,7 +101,7 @@ function judgeThroughOrigin(points, base) {
 }
 
 /**
- * Return the rows that every parting line has on it.
+ * Return the rows that lie on every separating line.
  * @param {ArrayLike<number>} x @param {ArrayLike<number>} y @param {number} n @param {Relation} relation
  */
 function leftRows(x, y, n, relation) {
@@ -246,7 +246,7 @@ function pinned(points, margin) {
   return { ...margin, pins };
 }
 
-/** A verdict of nothing, for rows that no verdict is made of. @param {boolean} intercept @returns {Verdict} */
+/** The empty verdict, for rows without one. @param {boolean} intercept @returns {Verdict} */
 export function noVerdict(intercept) {
   return { kind: "undecided", intercept, direction: null, exactDirection: null, left: [], margin: null, witness: null, hullPlus: NONE, hullMinus: NONE };
 }

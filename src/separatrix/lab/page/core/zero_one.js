@@ -1,8 +1,8 @@
 /**
- * The fewest mistakes that any line can make, exactly, by trying every line that matters.
+ * The fewest mistakes that any line can make, exactly, by trying every candidate line.
  *
  * A best line can be moved until it passes through two points (through the origin and one point), so these lines
- * and their turns by a hair are all that need be tried: points on the line are split at one place along it, or all go
+ * and slight rotations of them are the only candidates: points on the line are split at one place along it, or all go
  * to one side. A score of exactly 0 is a mistake for either label. Signs are exact. Cost: O(n³) with an intercept, O(n²) without; finding it is NP-hard as dimension grows.
  */
 
@@ -39,7 +39,7 @@ export class FewestSearch {
     this.j = this.stride;
   }
 
-  /** Try lines for about so many visits of points; return whether all have been tried. @param {number} visits */
+  /** Try lines for about `visits` visits of points; return whether all have been tried. @param {number} visits */
   advance(visits) {
     const { points, signs, best, stride } = this;
     const { n } = points;
@@ -115,7 +115,7 @@ function trySplits(points, signs, on, along, off, positive, firstLeft, line, bes
 }
 
 /**
- * Turn a line by a hair about a place between two points on it, such that it makes as many mistakes as counted.
+ * Rotate a line slightly about a place between two points on it, such that it makes the counted number of mistakes.
  * @param {Points} points @param {Int8Array} signs @param {number[]} on @param {(k: number) => number} along @param {number} cut
  * @param {number} positive @param {boolean} firstLeft @param {number[]} line @param {number} errors @param {Best} best
  */

@@ -1,5 +1,5 @@
 /**
- * The hero: the bound as a sentence, a chart, an inequality in numbers, and what R and γ are.
+ * The main figure: the bound as a sentence, a chart, an inequality in numbers, and the meaning of R and γ.
  */
 
 import { boundCamera, boundFrame, drawBound } from "../views/bound.js";

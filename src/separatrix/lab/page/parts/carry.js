@@ -1,5 +1,5 @@
 /**
- * To carry off: link, PNG at twice the size, SVG, GIF of the run, trace and points as CSV,
+ * Exports: link, PNG at twice the size, SVG, GIF of the run, trace and points as CSV,
  * certificates as JSON.
  */
 
@@ -58,7 +58,7 @@ export class Carry {
   async copyLink() {
     const { fragment } = this, base = globalThis.location.href.split("#")[0];
     if (fragment === null) {
-      this.toast("These are too many points for a link. Save them as a file instead.");
+      this.toast("There are too many points for a link. Save them as a file instead.");
       return;
     }
     const link = (base.startsWith("about:") ? "" : base) + fragment;
@@ -148,7 +148,7 @@ export class Carry {
     this.save(new Blob([pointsCsv(state.points, state.names.length ? state.names : undefined, state.labels.length ? state.labels : undefined)], { type: "text/csv" }), "-points.csv");
   }
 
-  /** What the present run can prove. */
+  /** The certificates of the present run. */
   get certificates() {
     const { run, state } = this.store;
     return run ? certificates(run, state.labels.length ? state.labels : undefined) : [];

@@ -1,5 +1,5 @@
 /**
- * The other charts of evidence: losses, likelihood, lifted space, and what a kernel remembers.
+ * The other charts of evidence: losses, likelihood, lifted space, and the points that a kernel remembers.
  */
 
 import { alphaAt, modelAt, versionAt, wrongRows } from "../core/derive.js";

@@ -42,26 +42,26 @@ export class OrdersFigure extends Figure {
   count(run) {
     if (run.points.n > MOST_ORDERED) return null;
     if (this.counted?.points === run.points) return this.counted;
-    const found = allOrders(run.points, run.learner);
-    if (!found) return null;
-    this.counted = { points: run.points, counts: [...found.counts], lines: found.lines, total: found.mistakes.length };
+    const orders = allOrders(run.points, run.learner);
+    if (!orders) return null;
+    this.counted = { points: run.points, counts: [...orders.counts], lines: orders.lines, total: orders.mistakes.length };
     return this.counted;
   }
 
   /** @param {Seen} seen */
   words(seen) {
-    const found = this.count(seen.run), told = this.store.state.guess !== null || this.store.state.chapter > 0;
-    if (!found) return `Orders are counted for up to ${MOST_ORDERED} points.`;
-    if (!told) return `${counted(found.total, "order")} of ${counted(seen.run.points.n, "point")}: how many different lines?`;
-    return `${counted(found.total, "order")}, ${counted(found.lines, "different line")}.`;
+    const orders = this.count(seen.run), answered = this.store.state.guess !== null || this.store.state.chapter > 0;
+    if (!orders) return `Orders are counted for up to ${MOST_ORDERED} points.`;
+    if (!answered) return `${counted(orders.total, "order")} of ${counted(seen.run.points.n, "point")}: how many different lines?`;
+    return `${counted(orders.total, "order")}, ${counted(orders.lines, "different line")}.`;
   }
 
   /** @param {Pen} pen @param {Palette} palette @param {Size} size @param {Seen} seen */
   paint(pen, palette, size, seen) {
-    const found = this.count(seen.run), told = this.store.state.guess !== null || this.store.state.chapter > 0;
-    if (!found) return;
-    if (told) drawOrders(pen, palette, size, found.counts, seen.run.trace.updates);
-    else drawUncounted(pen, palette, size, found.total);
+    const orders = this.count(seen.run), answered = this.store.state.guess !== null || this.store.state.chapter > 0;
+    if (!orders) return;
+    if (answered) drawOrders(pen, palette, size, orders.counts, seen.run.trace.updates);
+    else drawUncounted(pen, palette, size, orders.total);
   }
 }
 
@@ -84,12 +84,12 @@ export class LabellingsFigure extends Figure {
   words(seen) {
     this.arrange(seen.run.points);
     if (!this.total) return `Labellings are counted for up to ${MOST_LABELLED} points.`;
-    const told = this.store.state.guess !== null || this.store.state.chapter > 0 || this.store.state.edited;
-    return told ? `A line can do [#${num(this.separable)}] of the ${num(this.total)} labellings.` : `${num(this.total)} labellings: how many can a line do?`;
+    const answered = this.store.state.guess !== null || this.store.state.chapter > 0 || this.store.state.edited;
+    return answered ? `A line can separate [#${num(this.separable)}] of the ${num(this.total)} labellings.` : `${num(this.total)} labellings: how many can a line separate?`;
   }
 
   /**
-   * One tile per labelling, made anew when the places of the points change.
+   * One tile per labelling, rebuilt when the points move.
    * @param {Points} points
    */
   arrange(points) {
@@ -104,7 +104,7 @@ export class LabellingsFigure extends Figure {
       if (separable) this.separable++;
       const labelled = rows.map(([x, y], i) => /** @type {[number, number, number]} */ ([x, y, labels[i]]));
       const canvas = make("canvas", { "aria-hidden": "true" });
-      const node = button({ "aria-label": `${Array.from(labels, (label) => (label > 0 ? "blue" : "orange")).join(", ")}: ${separable ? "a line can" : "no line can"}` }, () => this.actions.replace(labelled), canvas);
+      const node = button({ "aria-label": `${Array.from(labels, (label) => (label > 0 ? "blue" : "orange")).join(", ")}: ${separable ? "separable by a line" : "not separable by a line"}` }, () => this.actions.replace(labelled), canvas);
       this.all.push({ points: makePoints(labelled), line: separable, canvas, node });
     }
     this.tiles.replaceChildren(...this.all.map((tile) => tile.node));
@@ -113,10 +113,10 @@ export class LabellingsFigure extends Figure {
 
   /** @param {Palette} palette @param {Seen} seen */
   draw(palette, seen) {
-    const told = this.store.state.guess !== null || this.store.state.chapter > 0 || this.store.state.edited;
+    const answered = this.store.state.guess !== null || this.store.state.chapter > 0 || this.store.state.edited;
     const now = Array.from(seen.run.points.label).join();
     for (const tile of this.all) put(tile.node, "aria-pressed", Array.from(tile.points.label).join() === now);
-    const key = told ? palette : null;
+    const key = answered ? palette : null;
     if (this.palette === key && key) return;
     this.palette = key;
     const size = { width: 44, height: 44 }, ratio = globalThis.devicePixelRatio || 1;
@@ -126,7 +126,7 @@ export class LabellingsFigure extends Figure {
       const pen = tile.canvas.getContext("2d");
       if (!pen) continue;
       pen.scale(ratio, ratio);
-      if (told && !tile.line) {
+      if (answered && !tile.line) {
         pen.fillStyle = palette["proof-tint"];
         pen.fillRect(0, 0, size.width, size.height);
       }

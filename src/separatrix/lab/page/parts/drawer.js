@@ -1,5 +1,5 @@
 /**
- * The drawer: everything that no story needs. Learner and options, data, code, files, the
+ * The drawer: everything that stories do not need. Learner and options, data, code, files, the
  * table of updates, keys. It does not trap the focus: Escape or its button closes it.
  */
 
@@ -11,8 +11,8 @@ import { button, byId, icon, make } from "./dom.js";
  * @typedef {object} Section
  * @property {string} id
  * @property {string} name
- * @property {() => Node[]} build     what stands in it, made when it is opened or has changed
- * @property {() => string} key       what it depends on
+ * @property {() => Node[]} build     its content, made when it is opened or has changed
+ * @property {() => string} key       identifies the content
  */
 
 export class Drawer {
@@ -78,7 +78,7 @@ export class Drawer {
     else this.menu.focus();
   }
 
-  /** Make the open sections anew where what they depend on has changed. */
+  /** Rebuild the open sections whose key has changed. */
   update() {
     if (!this.isOpen) return;
     for (const section of this.sections) {
@@ -93,7 +93,7 @@ export class Drawer {
     }
   }
 
-  /** Make every section anew when it is next seen. */
+  /** Rebuild every section when it is next shown. */
   forget() {
     for (const entry of this.bodies.values()) entry.shown = null;
   }

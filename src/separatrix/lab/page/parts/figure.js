@@ -1,5 +1,5 @@
 /**
- * A figure of evidence: a title that says what it shows now, a canvas, and what stands below.
+ * A figure of evidence: a title that describes the current state, a canvas, and notes below.
  */
 
 import { Sheet } from "../views/sheet.js";
@@ -17,7 +17,7 @@ import { make, put, say, shapePiece } from "./dom.js";
 /** @typedef {import("../views/sheet.js").Size} Size */
 
 /**
- * @typedef {object} Seen what a figure is told in every frame
+ * @typedef {object} Seen the input of a figure in every frame
  * @property {Derivation} run
  * @property {Moment} moment
  * @property {Model} model      with weights as shown

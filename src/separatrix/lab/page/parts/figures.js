@@ -1,5 +1,5 @@
 /**
- * Which figures stand beside the stage: what the story needs, and what the learner shows.
+ * The figures beside the stage: those that the story needs, and those of the learner.
  */
 
 import { weightAxes } from "../views/weights.js";

@@ -63,7 +63,7 @@ class Bytes {
   }
 }
 
-/** Codes of so many bits, low bits first, in blocks of at most 255 bytes. */
+/** Codes of variable width, low bits first, in blocks of at most 255 bytes. */
 class Codes {
   /** @param {Bytes} bytes */
   constructor(bytes) {

@@ -1,5 +1,5 @@
 /**
- * Keys of the whole page. Fields that are typed into keep theirs.
+ * Keys of the whole page, except in text fields.
  */
 
 import { isTyping } from "./dom.js";
@@ -8,7 +8,7 @@ import { isTyping } from "./dom.js";
 /** @typedef {import("../state/actions.js").Actions} Actions */
 
 /**
- * @typedef {object} Page what keys can ask of the page
+ * @typedef {object} Page the actions of keys on the page
  * @property {() => void} theme
  * @property {() => void} link
  * @property {(section: string) => void} drawer

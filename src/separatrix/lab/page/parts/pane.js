@@ -72,7 +72,7 @@ export class Pane {
     select.addEventListener("change", () => actions.setKind(index, /** @type {Kind} */ (select.value)));
     const options = button({ class: "square", title: "Options of this learner", "aria-label": "Options of this learner" }, () => openOptions(index), icon("i-tune"));
     this.remove = button({ class: "square", title: "Remove this learner", "aria-label": "Remove this learner" }, () => actions.removePane(index), icon("i-erase"));
-    this.add = button({ class: "square", title: "Put a learner beside it", "aria-label": "Put a learner beside it" }, () => actions.addPane(this.another()), icon("i-add"));
+    this.add = button({ class: "square", title: "Add a learner beside it", "aria-label": "Add a learner beside it" }, () => actions.addPane(this.another()), icon("i-add"));
     return [select, options, this.remove, this.add];
   }
 
@@ -141,7 +141,7 @@ export class Pane {
   }
 
   /**
-   * What is to be seen, also for exports.
+   * The scene to draw, also for exports.
    * @param {Palette} palette
    * @param {{box: Box, proof: number, radius: number, compact: boolean, room: boolean, hint: string}} look
    * @returns {PlaneScene|null}

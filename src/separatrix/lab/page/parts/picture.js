@@ -1,5 +1,5 @@
 /**
- * One picture to carry off: the stage with its verdict, the class key, and the first figure
+ * One picture to save: the stage with its verdict, the class key, and the first figure
  * of the evidence, on any pen.
  */
 

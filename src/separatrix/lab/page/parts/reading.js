@@ -46,7 +46,7 @@ export function codeSection(store, toast) {
     build: () => {
       if (!store.run) return [];
       const { loop, library } = written(store);
-      return [make("p", { text: "In NumPy:" }), code(loop, "Loop in NumPy"), copy(loop, toast), make("p", { text: "With the library:" }), code(library, "Call of the library"), copy(library, toast)];
+      return [make("p", { text: "In NumPy:" }), code(loop, "Loop in NumPy"), copy(loop, toast), make("p", { text: "With the library:" }), code(library, "Library call"), copy(library, toast)];
     },
   };
 }

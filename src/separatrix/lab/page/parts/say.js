@@ -51,20 +51,20 @@ export class Sentence {
    * @returns {{title: string, text: string}}
    */
   storyWords(story) {
-    const { state, told, run } = this.store, chapter = story.chapters[state.chapter];
+    const { state, storyState, run } = this.store, chapter = story.chapters[state.chapter];
     if (!state.points.n) return { title: "No points are left.", text: "Paint some with the tools on the stage, or undo." };
     if (this.differs(story) && run) return state.tick > 0 && state.tick >= this.store.length ? statusWords(run) : stepWords(run, Math.ceil(state.tick - 1e-9));
     if (chapter.id === "predict" && state.edited && run) return editedWords(run, state.labels);
-    if (chapter.id === "predict" && (state.tick <= 0 || chapter.at === "end") && !state.playing) return { title: story.question.ask, text: chapter.say(told).text };
+    if (chapter.id === "predict" && (state.tick <= 0 || chapter.at === "end") && !state.playing) return { title: story.question.ask, text: chapter.say(storyState).text };
     if (chapter.id === "predict" && chapter.at === "start" && run && state.tick >= this.store.length && !state.playing) return statusWords(run);
     if (chapter.id === "challenge") return this.challengeWords(story, chapter);
     const moving = state.playing || (state.tick > 0 && state.tick < this.store.length);
     if (moving && run && (chapter.id === "watch" || chapter.id === "predict")) return stepWords(run, Math.ceil(state.tick - 1e-9));
-    return chapter.say(told);
+    return chapter.say(storyState);
   }
 
   /**
-   * Whether another learner has taken the place of one that the story tells of.
+   * Whether another learner has replaced one of the story's.
    * @param {Story} story
    */
   differs(story) {
@@ -78,18 +78,18 @@ export class Sentence {
    * @returns {{title: string, text: string}}
    */
   challengeWords(story, chapter) {
-    const { state, told } = this.store, result = story.challenge(told);
+    const { state, storyState } = this.store, result = story.challenge(storyState);
     if (result.won) {
       if (!state.solved.includes(story.id) && state.held < 0) this.store.set({ solved: [...state.solved, story.id] });
       return result;
     }
-    return state.edited ? result : chapter.say(told);
+    return state.edited ? result : chapter.say(storyState);
   }
 
   /** @returns {{title: string, text: string}} */
   tableWords() {
     const { state, run } = this.store;
-    if (!state.points.n) return { title: "Add points of two classes, or drop a table here.", text: "Choose a class in the tools and paint on the stage." };
+    if (!state.points.n) return { title: "Add points of two classes, or drop a table here.", text: "Choose a class in the tool bar and paint on the stage." };
     if (!run) return { title: "", text: "" };
     if (state.tick <= 0 && !state.playing && this.store.length > 0) return { title: "Your table is on the stage. Press play.", text: state.note };
     if (state.tick < this.store.length) return stepWords(run, Math.ceil(state.tick - 1e-9));
@@ -159,12 +159,12 @@ export class Sentence {
     if (next && (done || chapter.id !== "watch")) nodes.push(button({ class: "pill go", text: nextLabel(next), "data-key": "next" }, () => this.actions.openChapter(state.chapter + 1)));
     const following = STORIES[STORIES.indexOf(story) + 1];
     if (chapter.id === "challenge" && state.solved.includes(story.id) && following) nodes.push(button({ class: "pill go", text: `Next story: ${following.name}`, "data-key": "following" }, () => this.actions.openStory(following.id)));
-    if (state.edited && (chapter.id === "break" || chapter.id === "challenge")) nodes.push(button({ class: "pill", text: "Put the points back", "data-key": "reset" }, () => this.actions.reset()));
+    if (state.edited && (chapter.id === "break" || chapter.id === "challenge")) nodes.push(button({ class: "pill", text: "Reset the points", "data-key": "reset" }, () => this.actions.reset()));
     return nodes;
   }
 
   /**
-   * What the controls depend on.
+   * The key of the controls.
    * @param {Chapter} chapter
    * @returns {string}
    */
@@ -249,7 +249,7 @@ export class Sentence {
 }
 
 /**
- * What a hand has made of the points.
+ * Describe the edited points.
  * @param {import("../core/types.js").Derivation} run
  * @param {string[]} labels
  * @returns {{title: string, text: string}}

@@ -91,7 +91,7 @@ export class Stage {
     return { x0, x1, y0, y1 };
   }
 
-  /** Frame the points when they are new, or when a hand has put one outside. */
+  /** Frame the points when they are new, or when one has been dragged outside. */
   frame() {
     const { state } = this.store, id = `${state.story?.id ?? state.tableId}`;
     if (this.fitted === state.points && this.fittedId === id) return;
@@ -139,7 +139,7 @@ export class Stage {
     return moving;
   }
 
-  /** Proofs are drawn when asked for, and "no line" as soon as a hand has made it so. */
+  /** Proofs are drawn on request, and "no line" as soon as an edit causes it. */
   get showsProof() {
     const { state, run } = this.store;
     if (state.proof || state.lit === "gamma") return true;
@@ -257,7 +257,7 @@ export class Stage {
   }
 
   /**
-   * What stands above the stage keeps its height while a point is held, so that the stage does
+   ** The elements above the stage keep their height while a point is held, so that the stage does
    * not move under the finger.
    * @param {boolean} on
    */
@@ -290,7 +290,7 @@ export class Stage {
     this.actions.add(camera.dataX(x), camera.dataY(y), PAINTS[this.store.state.tool]);
   }
 
-  /** What is known of the point under the pointer. */
+  /** Describe the point under the pointer. */
   updateTip() {
     const { state, run } = this.store, row = state.held < 0 ? state.hover : -1;
     const on = run !== undefined && row >= 0 && row < state.points.n && !state.playing;

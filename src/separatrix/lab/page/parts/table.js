@@ -74,7 +74,7 @@ export class Tables {
   async read(file) {
     if (!file) return;
     this.file.value = "";
-    if (file.size > MOST_BYTES) this.page.toast(`${file.name} has ${counted(Math.round(file.size / 1e6), "megabyte")}; the page takes up to 20. Fit it with “separatrix fit”.`);
+    if (file.size > MOST_BYTES) this.page.toast(`${file.name} has ${counted(Math.round(file.size / 1e6), "megabyte")}; the limit is 20. Fit it with “separatrix fit”.`);
     else this.take(await file.text(), file.name);
   }
 
@@ -151,7 +151,7 @@ export class Tables {
         make("p", { text: `${counted(this.store.state.points.n, "point")} on the stage.` }),
         make("div", { class: "buttons" },
           button({ class: "button", text: "Open a table (csv)", "data-key": "open" }, () => this.file.click()),
-          ...(this.store.state.story && this.store.state.edited ? [button({ class: "button", text: "Put the points back", "data-key": "reset" }, () => this.actions.reset())] : [])),
+          ...(this.store.state.story && this.store.state.edited ? [button({ class: "button", text: "Reset the points", "data-key": "reset" }, () => this.actions.reset())] : [])),
         ...this.pasteField(),
         ...(this.table ? this.choices(this.table) : []),
       ],

@@ -1,5 +1,5 @@
 /**
- * What the page says besides its sentences: toasts, and a live region that speaks verdicts.
+ * Messages besides the sentences: toasts, and a live region that announces verdicts.
  */
 
 import { plain } from "../words/markup.js";
@@ -32,7 +32,7 @@ export class Voice {
     }, QUIET);
   }
 
-  /** What the message was about is over. */
+  /** Hide a message that no longer applies. */
   hush() {
     clearTimeout(this.hiding);
     this.box.classList.remove("on");

@@ -1,5 +1,5 @@
 /**
- * What a person can do, by hand or key. Every change of the state is one of these.
+ * The user's actions, by pointer or key. Every change of the state is one of these.
  */
 
 import { defaults, learnerName } from "../core/learners.js";
@@ -18,7 +18,7 @@ import { MAX_PANES } from "./store.js";
 
 const MOST_POINTS = 50000;
 
-/** Points that a learner can take: these compare all pairs, or try all lines. @type {Partial<Record<Kind, number>>} */
+/** The most points of learners that compare all pairs, or try all lines. @type {Partial<Record<Kind, number>>} */
 const LIMITS = { kernel: 2000, "zero-one": 400 };
 
 export class Actions {
@@ -62,7 +62,7 @@ export class Actions {
   }
 
   /**
-   * Set the stage as a chapter asks.
+   * Set up the stage of a chapter.
    * @param {Story} story
    * @param {number} index
    */
@@ -229,13 +229,13 @@ export class Actions {
   }
 
   /**
-   * Whether a learner can take so many points; if not, it is said.
+   * Whether a learner accepts a number of points; if not, a message says so.
    * @param {Kind} kind
    * @returns {boolean}
    */
   fits(kind) {
     const most = LIMITS[kind] ?? Infinity, { n } = this.store.state.points;
-    if (n > most) this.refuse(`${learnerName(kind)} takes at most ${num(most)} points here; there are ${num(n)}.`);
+    if (n > most) this.refuse(`${learnerName(kind)} accepts at most ${num(most)} points here; there are ${num(n)}.`);
     this.store.request();
     return n <= most;
   }

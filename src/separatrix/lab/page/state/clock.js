@@ -1,5 +1,5 @@
 /**
- * Time: how long a tick takes on stage, and how far the run has come after some milliseconds.
+ * Time: how long a tick takes on stage, and the position of the run after some milliseconds.
  *
  * A mistake takes 1.25 s at speed 1 (first the row is shown, then it is added to w), a right
  * visit 0.34 s. Long runs are hurried so that none takes more than half a minute.

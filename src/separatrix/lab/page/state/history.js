@@ -25,7 +25,7 @@ export class History {
   }
 
   /**
-   * Step back; the present is kept for redo.
+   * Step back; the present is stored for redo.
    * @param {T} present
    * @returns {T|null}
    */

@@ -3,7 +3,7 @@
  *
  * A learner is its kind and the options that differ from its usual ones; points are there only if they differ from the
  * story's, as tenths in base 36 where they are tenths. Reading is strict: one pattern per field, every option within
- * its limits, at most so many points; anything else is refused whole. Names and labels are percent-encoded text.
+ * its limits, a limited number of points; any other link is rejected. Names and labels are percent-encoded text.
  */
 
 import { OPTIONS, checkLearner, checkOption, defaults } from "../core/learners.js";
@@ -84,7 +84,7 @@ function plainNumber(x) {
   return String(x).replace("e+", "e");
 }
 
-/** Percent-encode a name, commas and all that could end a field among it. @param {string} name */
+/** Percent-encode a name, commas and other characters that could end a field included. @param {string} name */
 function nameText(name) {
   const short = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 16)}…${name.slice(-15)}` : name; // its end may be "(standardised)"
   const whole = [...short].filter((letter) => !/^[\ud800-\udfff]$/.test(letter)).join("");

@@ -1,5 +1,5 @@
 /**
- * The state of the page, the only place that changes it, and what is derived from it.
+ * The state of the page, the only place that changes it, and the values derived from it.
  *
  * Handlers call actions, which store values and ask for a frame; the frame calls `refresh`,
  * which re-runs learners and verdicts at most once.
@@ -68,7 +68,7 @@ export class Store {
   }
 
   /**
-   * Change what is not undone: selection, clock, overlays.
+   * Change state outside undo: selection, clock, overlays.
    * @param {Partial<State>} patch
    */
   set(patch) {
@@ -86,12 +86,12 @@ export class Store {
     this.set(patch);
   }
 
-  /** A drag begins: what follows is one edit. */
+  /** A drag begins: all changes until its end are one edit. */
   begin() {
     this.before = this.snapshot();
   }
 
-  /** The drag ends; it is kept for undo if it changed anything. */
+  /** The drag ends; it is stored for undo if it changed anything. */
   commit() {
     const before = this.before;
     this.before = null;
@@ -122,7 +122,7 @@ export class Store {
   }
 
   /**
-   * Derive what is stale, go on with unfinished runs.
+   * Derive stale values, continue unfinished runs.
    * @returns {boolean} whether another frame is needed
    */
   refresh() {
@@ -156,17 +156,17 @@ export class Store {
     return this.runs[Math.min(this.state.pane, this.runs.length - 1)];
   }
 
-  /** Before a guess the page does not give the answer away. */
+  /** Before a guess the page hides the answer. */
   get hushed() {
     const { story, chapter, guess, edited, tick } = this.state;
     return Boolean(story && story.chapters[chapter]?.id === "predict" && guess === null && !edited && tick === 0);
   }
 
   /**
-   * What stories are told.
+   * The input of stories.
    * @returns {StoryState}
    */
-  get told() {
+  get storyState() {
     return { points: this.state.points, runs: this.runs, tick: Math.floor(this.state.tick + 1e-9), guess: this.state.guess };
   }
 }

@@ -1,4 +1,4 @@
-/** What the stories share: the five chapters and how far the points have been changed. */
+/** Functions of all stories: the five chapters and how far the points have been changed. */
 
 import { countChanged, makePoints, pointRows } from "../core/points.js";
 

@@ -49,9 +49,9 @@ export const FAR_POINT = {
     chapter("predict", "end", fixed("Drag [+blue 4] from (2, 3) to (8, 3), deeper into its own side. Which learner gets worse?", "Left, least mean squares; right, the perceptron. Both have every point right. What is your guess?")),
     chapter("watch", "end", (state) => {
       const [lms, perceptron] = mistakes(state);
-      return { title: `Least mean squares: ${counted(lms, "point")} wrong. Perceptron: ${counted(perceptron, "point")} wrong.`, text: lms ? "The far point pulls the line of least mean squares round, and a point near the line pays for it." : "Drag blue 4 to the right and watch the left line turn." };
+      return { title: `Least mean squares: ${counted(lms, "point")} wrong. Perceptron: ${counted(perceptron, "point")} wrong.`, text: lms ? "The far point rotates the line of least mean squares, and a point near the line becomes wrong." : "Drag blue 4 to the right and watch the left line rotate." };
     }, { points: FAR }),
-    chapter("why", "end", fixed("Why? To least mean squares, too right is wrong.", "It wants every score to be exactly 1 or −1. A point far on its own side has a score of 3 or 4, and its squared error is as large as that of a point far on the wrong side. The perceptron only asks for the sign."), { points: FAR }),
+    chapter("why", "end", fixed("Why? Least mean squares penalises large scores, even with the right sign.", "It wants every score to be exactly 1 or −1. A point far on its own side has a score of 3 or 4, and its squared error is as large as that of a point far on the wrong side. The perceptron only asks for the sign."), { points: FAR }),
     chapter("break", "end", (state) => {
       const [lms] = mistakes(state);
       return { title: "Now break it: how many points can one far point make wrong?", text: `Now ${counted(lms, "point is", "points are")} wrong, although the classes are separable.` };

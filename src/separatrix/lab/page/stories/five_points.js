@@ -60,8 +60,8 @@ export const FIVE_POINTS = {
     ),
     chapter("break", "end", (state) => {
       const { verdict } = state.runs[0];
-      if (verdict.kind === "separable") return { title: "Spoil it: drag some [-orange] point to where no line can get it right.", text: "Verdict, run and bound are computed anew at every move of your hand." };
-      return { title: "Spoilt: no line through the origin separates these.", text: "The proof: a weighted mean of the points, orange ones with their signs reversed, is exactly 0. So there is no margin *γ*, and no number of mistakes is too many." };
+      if (verdict.kind === "separable") return { title: "Now break it: drag an [-orange] point to where no line can get it right.", text: "Verdict, run and bound are recomputed as you drag." };
+      return { title: "Broken: no line through the origin separates these.", text: "The proof: a weighted mean of the points, orange ones with their signs reversed, is exactly 0. So there is no margin *γ*, and no bound on the number of mistakes." };
     }),
     chapter("challenge", "end", (state) => FIVE_POINTS.challenge(state)),
   ],

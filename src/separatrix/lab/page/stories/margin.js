@@ -20,7 +20,7 @@ const OFFSETS = [
 
 /**
  * Return twelve points of margin γ through the origin, the classes in turn: the − class has the offsets along x shifted by two places and
- * those along y by three, so that it is no mirror image.
+ * those along y by three, so that it is not a mirror image.
  * @param {number} gamma
  * @returns {[number, number, number][]}
  */
@@ -65,8 +65,8 @@ export const MARGIN = {
     }, { controls: "gamma", proof: true }),
     chapter("break", "end", (state) => {
       const { verdict } = state.runs[0];
-      if (verdict.kind === "separable") return { title: "Now break it: close the gap until nothing is left of it.", text: "Drag a blue point towards the orange ones, through the origin's line." };
-      return { title: "Closed: without a margin there is no bound.", text: "Each step of the way the bound grew as 1/*γ*²; at *γ* = 0 it is gone." };
+      if (verdict.kind === "separable") return { title: "Now break it: close the gap completely.", text: "Drag a blue point towards the orange ones, through the origin's line." };
+      return { title: "Closed: without a margin there is no bound.", text: "The bound grew as 1/*γ*²; at *γ* = 0 there is none." };
     }, { controls: "gamma" }),
     chapter("challenge", "end", (state) => MARGIN.challenge(state)),
   ],

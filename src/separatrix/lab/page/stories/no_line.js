@@ -1,4 +1,4 @@
-/** No line: the perceptron goes round for ever, and two crossing segments prove that it must. */
+/** No line: the perceptron repeats for ever, and two crossing segments prove that it must. */
 
 import { defaults } from "../core/learners.js";
 import { listedRows, statusWords, stepWords } from "../words/sentence.js";
@@ -50,7 +50,7 @@ export const NO_LINE = {
     ),
     chapter("break", "end", (state) => {
       const { verdict, trace } = state.runs[0];
-      if (verdict.kind === "overlap") return { title: "Take the proof apart: drag a point until the segments no longer cross.", text: "The verdict turns over the moment a line exists, while you still hold the point." };
+      if (verdict.kind === "overlap") return { title: "Now break it: drag a point until the segments no longer cross.", text: "The verdict changes as soon as a line exists, while you drag." };
       return { title: `The proof is gone: a line exists, and the run stops after ${num(trace.updates)} mistakes.`, text: verdict.margin ? `The widest margin is *γ* = ${num(verdict.margin.gamma)}.` : "" };
     }),
     chapter("challenge", "end", (state) => NO_LINE.challenge(state)),
@@ -60,7 +60,7 @@ export const NO_LINE = {
     const removed = POINTS.length - state.points.n;
     const untouched = POINTS.filter((row) => has(state, row)).length;
     if (removed === 1 && untouched === POINTS.length - 1) {
-      if (verdict.kind === "separable") return { won: true, title: `Done: it stops after ${num(trace.updates)} mistakes.`, text: `Of the five points three will do: 3, 4 or 5. The theorem now allows ${num(bound.most)}.` };
+      if (verdict.kind === "separable") return { won: true, title: `Done: it stops after ${num(trace.updates)} mistakes.`, text: `Deleting point 3, 4 or 5 is enough. The theorem now allows ${num(bound.most)}.` };
       return { won: false, title: "Not this one: the hulls still overlap.", text: "Undo, and look at the proof: which points does it need?" };
     }
     const text = removed > 1 ? "Only one point may go: undo, and try again." : "Use the delete tool, or choose a point with [ and ] and press Delete.";

@@ -1,4 +1,4 @@
-/** One outlier: which loss gives way most? */
+/** One outlier: which loss is most affected? */
 
 import { modelAt, wrongRows } from "../core/derive.js";
 import { defaults } from "../core/learners.js";
@@ -47,7 +47,7 @@ export const OUTLIER = {
   chapters: [
     chapter("predict", "start", fixed("One blue point lies far on the wrong side. Which loss sacrifices the fewest points to it?", "Four learners on the same points, each with its own idea of what a mistake costs. What is your guess?")),
     chapter("watch", "end", (state) => ({ title: `Wrong points: ${mistakes(state).map((wrong, k) => `${NAMES[k] ?? "other"} ${num(wrong)}`).join(", ")}.`, text: "Only the last one counts what we meant: mistakes." })),
-    chapter("why", "end", fixed("Why? The farther, the dearer.", "The squared loss grows with the square of the distance, logistic and hinge loss in proportion to it, so a far point outvotes several near ones. The 0–1 loss charges 1 per mistake, wherever it is; but it has no slope to follow, and finding its minimum is NP-hard.")),
+    chapter("why", "end", fixed("Why? The cost grows with the distance.", "The squared loss grows with the square of the distance, logistic and hinge loss in proportion to it, so a far point outvotes several near ones. The 0–1 loss charges 1 per mistake, wherever it is; but it has no slope to follow, and finding its minimum is NP-hard.")),
     chapter("break", "end", (state) => {
       const least = mistakes(state)[3];
       const text = state.runs[3]?.trace.done ? `At least ${counted(least, "point")} must be wrong, whatever the line.` : "The fewest mistakes are being counted …";

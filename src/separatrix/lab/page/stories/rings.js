@@ -46,9 +46,9 @@ export const RINGS = {
     chapter("watch", "end", (state) => {
       const [kernel, lifted] = state.runs;
       const second = lifted ? ` The perceptron on *x*₁² + *x*₂² makes ${counted(lifted.trace.updates, "mistake")}.` : "";
-      return { title: `${counted(kernel.trace.updates, "mistake")}, on ${counted(remembered(state), "point")}.`, text: `Hover over a remembered point to see its pull.${second}` };
+      return { title: `${counted(kernel.trace.updates, "mistake")}, on ${counted(remembered(state), "point")}.`, text: `Hover over a remembered point to see its kernel.${second}` };
     }),
-    chapter("why", "end", fixed("Why does it work without a map? It only compares points.", "The score of a place is a sum over the remembered points: each says *yes* or *no*, the louder the nearer it is. That is a linear predictor in a space that is never visited. The lift on the right visits one: *x*₁² + *x*₂² raises the outer ring, and a plane cuts between.")),
+    chapter("why", "end", fixed("Why does it work without a map? It only compares points.", "The score of a place is a sum over the remembered points: each adds its label, weighted more the nearer it is. That is a linear predictor in a feature space that is never computed. The lift on the right computes one: *x*₁² + *x*₂² raises the outer ring, and a plane cuts between.")),
     chapter("break", "end", (state) => {
       const [kernel, lifted] = state.runs;
       const wrong = [kernel, lifted].filter(Boolean).map((run) => wrongRows(run, modelAt(run, run.trace.length)));
@@ -65,6 +65,6 @@ export const RINGS = {
     const kernelRight = kernel.trace.status === "converged";
     const liftFails = lifted && lifted.verdict.kind !== "separable" && lifted.verdict.kind !== "undecided";
     if (moved === 1 && kernelRight && liftFails) return { won: true, title: `Done: no circle separates them, but the kernel does, with ${counted(kernel.trace.updates, "mistake")}.`, text: "The lift can only draw circles; the kernel can draw any curve, as long as no two different points share a place." };
-    return { won: false, title, text: liftFails ? "The lift fails, and so does the kernel: not quite so far in." : `A circle still separates them${moved ? ` at ${num(moved)} change` : ""}. Where may an orange point not be?` };
+    return { won: false, title, text: liftFails ? "The lift fails, and so does the kernel: move it less far in." : `A circle still separates them${moved ? ` at ${num(moved)} change` : ""}. Where may an orange point not be?` };
   },
 };

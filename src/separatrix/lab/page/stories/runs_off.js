@@ -1,4 +1,4 @@
-/** Runs off: on separable data the likelihood has no maximum, and the weights grow without end. */
+/** No maximum: on separable data the likelihood has no maximum, and the weights grow without bound. */
 
 import { defaults } from "../core/learners.js";
 import { counted, num } from "../words/number.js";
@@ -26,7 +26,7 @@ function slopeOf(state) {
 /** @type {Story} */
 export const RUNS_OFF = {
   id: "runs-off",
-  name: "Runs off",
+  name: "No maximum",
   points: POINTS,
   learners: [defaults("logistic", { maxSteps: 400 })],
   evidence: "likelihood",
@@ -58,7 +58,7 @@ export const RUNS_OFF = {
     const { trace, verdict } = state.runs[0];
     const moved = changes(state, POINTS);
     if (moved === 1 && verdict.kind === "overlap") return { won: true, title: `Done: a maximum exists, at slope ${num(slopeOf(state))}.`, text: `The classes overlap now, and Newton's method finds it in ${counted(trace.length, "step")}.` };
-    const text = moved > 1 ? "Only one point may move: undo, and try again." : verdict.kind === "quasi" ? "Nearly: the classes touch at one place, and the slope still runs off." : "The weights still run off: what would stop them?";
+    const text = moved > 1 ? "Only one point may move: undo, and try again." : verdict.kind === "quasi" ? "Nearly: the classes touch at one place, and the slope still grows without bound." : "The weights still grow without bound: what would stop them?";
     return { won: false, title: "Challenge: move one point so that a maximum exists.", text };
   },
 };

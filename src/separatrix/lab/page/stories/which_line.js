@@ -39,7 +39,7 @@ export const WHICH_LINE = {
       { id: "one", label: "1", reply: "Noted. Then the order would not matter at all." },
       { id: "two", label: "2", reply: "Noted." },
       { id: "twelve", label: "about 12", reply: "Noted." },
-      { id: "all", label: "all 120", reply: "Noted. Infinitely many lines would do, so why not?" },
+      { id: "all", label: "all 120", reply: "Noted. Infinitely many lines separate them, so why not?" },
     ],
     truth: "two",
   },

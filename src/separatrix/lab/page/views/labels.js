@@ -1,6 +1,6 @@
 /**
  * Labels that never overlap: each takes the first of its candidate places that is free and
- * inside the picture, and what has been drawn before keeps its place.
+ * inside the picture, and earlier labels keep their places.
  */
 
 import { setFont, write } from "./pen.js";
@@ -74,7 +74,7 @@ export class Labels {
   }
 
   /**
-   * A text that is no wider than so, cut with "…"; the "(standardised)" of a column stays.
+   * A text cut to a width with "…"; the "(standardised)" of a column stays.
    * @param {string} text
    * @param {number} most
    * @param {TextStyle} style
@@ -93,7 +93,7 @@ export class Labels {
   }
 
   /**
-   * Width of a text, measured once per style: measuring is what labels spend their time on.
+   * Width of a text, measured once per style, since measuring takes most of the time.
    * @param {string} text
    * @param {TextStyle} style
    * @returns {number}

@@ -1,6 +1,6 @@
 /**
  * Lifted space: the parabola on which the points of a line stand, or the bowl and the saddle
- * of the plane, turned by hand, with the flat cut that parts them.
+ * of the plane, rotated by dragging, with the plane that separates them.
  */
 
 import { Labels } from "./labels.js";
@@ -141,7 +141,7 @@ function drawTurned(pen, palette, size, scene) {
   }
   const name = run.learner.lift === "product" ? "height x₁x₂" : "height x₁² + x₂²";
   write(pen, palette, name, 12, 20, { colour: palette.soft, size: 14.5, serif: true, italic: true });
-  write(pen, palette, "drag to turn", size.width - 12, size.height - 10, { colour: palette.soft, size: 13, serif: true, italic: true, align: "right" });
+  write(pen, palette, "drag to rotate", size.width - 12, size.height - 10, { colour: palette.soft, size: 13, serif: true, italic: true, align: "right" });
 }
 
 /** @typedef {{at: (x: number, y: number, z: number) => Pixel, depth: (x: number, y: number) => number}} Projector */

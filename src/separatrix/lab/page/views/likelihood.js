@@ -27,7 +27,7 @@ import { cameraFor, ticks } from "./sheet.js";
 const MARGINS = { left: 48, right: 22, top: 22, bottom: 44 };
 
 /**
- * Whether no finite maximum exists: the lifted or plain rows can be parted, strictly or not.
+ * Whether no finite maximum exists: the rows are separable or quasi-separable.
  * @param {Derivation} run
  * @returns {boolean}
  */
@@ -79,7 +79,7 @@ export function drawLikelihood(pen, palette, size, scene) {
     const end = line[line.length - 1];
     arrow(pen, [end[0] - 34, end[1] - 16], [end[0] + 6, end[1] - 16], palette.proof, 2.5);
     const places = [0.16, 0.25, 0.35, 0.5, 0.65, 0.8].map((share) => /** @type {Pixel} */ ([size.width - 112 * palette.scale, camera.y(top * share)]));
-    labels.place("ever lower: no minimum", places, { ...style, colour: palette.proof });
+    labels.place("decreasing: no minimum", places, { ...style, colour: palette.proof });
   } else if (!scene.secret) drawLowest(pen, palette, camera, curve, reach, labels, style);
 }
 
@@ -184,5 +184,5 @@ function drawLowest(pen, palette, camera, curve, reach, labels, style) {
   if (best === 0 || best === curve.length - 1) return;
   const at = (reach * best) / (curve.length - 1), x = camera.x(at), y = camera.y(curve[best]);
   stroke(pen, [[x, y], [x, camera.y(0)]], palette.ink, 1.5, [2, 4]);
-  labels.place(`lowest near ${num(at, 2)}`, [[x, y + 20], [x + 50, y - 22], [x - 40, y - 22]], { ...style, colour: palette.ink });
+  labels.place(`minimum near ${num(at, 2)}`, [[x, y + 20], [x + 50, y - 22], [x - 40, y - 22]], { ...style, colour: palette.ink });
 }

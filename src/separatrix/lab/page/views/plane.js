@@ -1,5 +1,5 @@
 /**
- * The stage: points, what the learner believes of the plane, and the proof when asked for.
+ * The stage: points, the learner's predictions over the plane, and the proof on request.
  */
 
 import { planeOf } from "../core/model.js";
@@ -73,7 +73,7 @@ export function drawPlane(pen, palette, size, scene) {
 }
 
 /**
- * Whether the verdict leaves the learner's line standing.
+ * Whether the verdict keeps the learner's line.
  * @param {Derivation} run
  * @returns {boolean}
  */
@@ -82,7 +82,7 @@ function showsLine(run) {
 }
 
 /**
- * Whether the model says nothing yet.
+ * Whether the model predicts nothing yet.
  * @param {Model} model
  * @returns {boolean}
  */

@@ -133,7 +133,7 @@ export function drawRadius(canvas, bound, alpha, labels) {
 }
 
 /**
- * Both hulls, what they share, and the smallest witness in it.
+ * Both hulls, their intersection, and the smallest witness in it.
  * @param {Canvas} canvas
  * @param {Verdict} verdict
  * @param {number} alpha

@@ -1,5 +1,5 @@
 /**
- * Where a model says which class: half-planes of a line, or the level set of a score by
+ * The predicted class over the plane: half-planes of a line, or the level set of a score by
  * marching squares (lifted, kernel, voting and softmax models).
  *
  * Cost of a level set: one score per 8 × 8 pixels (16 × 16 for costly kernels).
@@ -80,7 +80,7 @@ export function linePixels(camera, size, b, w1, w2) {
 }
 
 /**
- * Tint the sheet by the class that the model says, and draw its boundary in ink.
+ * Tint the sheet by the predicted class, and draw the boundary in ink.
  * @param {Pen} pen
  * @param {Palette} palette
  * @param {Camera} camera

@@ -1,6 +1,6 @@
 /**
  * The points on the stage: marks, numbers, the one under the finger and the one being visited;
- * and what a scene of the stage is made of.
+ * and the record of a scene of the stage.
  */
 
 import { mark, markRadius } from "./marks.js";

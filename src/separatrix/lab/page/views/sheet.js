@@ -45,7 +45,7 @@ export class Sheet {
     this.dirty = true;
   }
 
-  /** True where there is something to draw on. */
+  /** Whether the sheet has an area to draw on. */
   get visible() {
     return this.width > 1 && this.height > 1;
   }

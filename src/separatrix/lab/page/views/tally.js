@@ -74,7 +74,7 @@ export function drawMemory(pen, palette, size, points, alpha, lit) {
     if (wide > 6) mark(pen, palette, x, floor + 12, i === lit ? r * 1.3 : r, points.label[i], { hollow: !alpha[i] });
   }
   stroke(pen, [[8, floor], [size.width - 8, floor]], palette.edge, 1);
-  write(pen, palette, "times remembered, row by row", size.width - 8, floor + 34, { colour: palette.soft, size: 14.5, serif: true, italic: true, align: "right" });
+  write(pen, palette, "times remembered, per row", size.width - 8, floor + 34, { colour: palette.soft, size: 14.5, serif: true, italic: true, align: "right" });
 }
 
 /**

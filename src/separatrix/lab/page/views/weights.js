@@ -1,5 +1,5 @@
 /**
- * Weight space: every point is a line here, on whose right side w must end. The path of w,
+ * Weight space: each point is a line here, and w must end on its right side. The path of w,
  * leg by leg in the colour of the row that caused it, and the region where all are right.
  *
  * With an intercept the picture is the slice at the present b; for points on one axis it is
@@ -141,7 +141,7 @@ function drawRegion(pen, palette, size, scene, camera, axes) {
 }
 
 /**
- * Rows that bound the region: those on the hulls, which stand for all others.
+ * Rows that bound the region: those on the hulls, which imply all others.
  * @param {Derivation} run
  * @returns {Iterable<number>}
  */
@@ -251,7 +251,7 @@ function nameRegion(palette, size, region, labels) {
     const place = /** @type {Pixel} */ ([cx + ring * 26 * Math.cos(angle), cy + ring * 20 * Math.sin(angle)]);
     if (inside(region, place[0] - 26, place[1]) && inside(region, place[0] + 26, place[1])) places.push(place);
   }
-  labels.place("all right", places, { colour: palette.proof, size: 15, serif: true, italic: true, weight: 600, halo: palette.card });
+  labels.place("all correct", places, { colour: palette.proof, size: 15, serif: true, italic: true, weight: 600, halo: palette.card });
 }
 
 /**

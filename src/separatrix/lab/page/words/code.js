@@ -156,7 +156,7 @@ function singleLoop(derivation) {
   ];
 }
 
-/** Return what keeping other weights than the last needs. @param {Learner} learner */
+/** Return the lines needed to keep other weights than the last. @param {Learner} learner */
 function keepLines(learner) {
   const wrong = learner.tie === "negative" ? "np.where(X @ w + b > 0, 1, -1) != y" : learner.tie === "mistake" ? "y * (X @ w + b) <= 0" : learner.tie === "correct" ? "y * (X @ w + b) < 0" : "np.where(X @ w + b >= 0, 1, -1) != y";
   const judge = `if (${wrong}).sum() < best[0]: best = ((${wrong}).sum(), w, b)`;
@@ -337,7 +337,7 @@ function svmLoop(derivation, price) {
   }
   return [
     `alpha, high, ridge = np.zeros(len(X)), ${high}, ${ridge}`,
-    "for step in range(200000):  # move the pair of multipliers that objects most",
+    "for step in range(200000):  # change the pair that violates optimality most",
     "    slope = y - X @ ((alpha * y) @ X) - ridge * alpha * y",
     "    up = np.where(np.where(y > 0, alpha < high, alpha > 0), slope, -np.inf).argmax()",
     "    down = np.where(np.where(y > 0, alpha > 0, alpha < high), slope, np.inf).argmin()",
@@ -400,7 +400,7 @@ function zeroOneLoop({ learner }) {
   const pairs = learner.intercept ? "[(p, q) for p in X for q in X if (p != q).any()]" : "[(0 * p, p) for p in X if p.any()]";
   return [
     "best = (len(X) + 1, None, None)",
-    `for p, q in ${pairs}:  # lines through two points, turned by a hair`,
+    `for p, q in ${pairs}:  # lines through two points, rotated slightly`,
     "    for t, s in [(t, s) for t in (0, 1e-7, -1e-7) for s in (1, -1)]:",
     "        d = q - p",
     "        w = s * np.array([-d[1] + t * d[0], d[0] + t * d[1]])",

@@ -1,7 +1,7 @@
 /**
  * Sentences with a few marks and no markup: *mathematics*, [+class 1], [-class 2], [=proved], [#live number].
  *
- * A backslash makes the next character literal. What cannot be read as a mark is plain text, so no text can break out.
+ * A backslash makes the next character literal. Anything else is plain text, so no text can break out.
  */
 
 /** @typedef {import("../core/types.js").Piece} Piece */

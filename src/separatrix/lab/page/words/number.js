@@ -21,7 +21,7 @@ export function num(x, digits = 4) {
   return sign + grouped(whole);
 }
 
-/** Return a positive number with so many significant digits, without idle zeros; whole digits are never cut. @param {number} size @param {number} digits */
+/** Return a positive number to some significant digits, without trailing zeros; digits before the point stay. @param {number} size @param {number} digits */
 function trimmed(size, digits) {
   const before = Math.floor(Math.log10(size)) + 1;
   const text = size.toFixed(Math.max(0, Math.min(20, digits - before)));

@@ -63,26 +63,26 @@ export function verdictWords(derivation, labels = []) {
       return { title: `A ${line} separates ${one ? `${one} from the rest` : "them"}`, why: `Proved: ${margin}` };
     }
     case "quasi":
-      return { title: `${one ? `${one} from the rest, only` : "Only"} just: ${counted(verdict.left.length, "point")} always on the ${single ? "threshold" : lifted ? "plane" : "line"}`, why: "Proved: the hulls touch, so no margin is left" };
+      return { title: `Quasi-separable${one ? `, ${one} from the rest` : ""}: ${counted(verdict.left.length, "point lies", "points lie")} on every such ${single ? "threshold" : lifted ? "plane" : "line"}`, why: "Proved: the hulls touch, so the margin is 0" };
     case "overlap":
-      return { title: one ? `No ${line} separates ${one} from the rest` : `No ${line} can do it`, why: overlapReason(derivation, one) };
+      return { title: one ? `No ${line} separates ${one} from the rest` : `No ${line} separates the classes`, why: overlapReason(derivation, one) };
     case "one class":
-      if (one) return { title: `No point is ${one}`, why: `Lines are judged by ${one} against the rest` };
+      if (one) return { title: `No point is ${one}`, why: `The verdict is for ${one} against the rest` };
       return { title: "Only one class", why: points.label[0] === 1 ? "All points are blue: add an orange one" : "All points are orange: add a blue one" };
     case "empty":
       return { title: "No points yet", why: "Add a point of each class" };
     default:
-      return { title: "Not decided", why: "Too many points for exact arithmetic in this space" };
+      return { title: "Undecided", why: "Too many points for exact arithmetic in this space" };
   }
 }
 
 /** @param {Derivation} derivation @param {string} one the class against the rest of three */
 function overlapReason(derivation, one) {
   const { verdict, learner } = derivation;
-  if (!verdict.intercept) return "Proved: 0 is a weighted mean of the points *y*·*x*";
+  if (!verdict.intercept) return "Proved: 0 is a weighted mean of the reflected points *y*·*x*";
   if (learner.lift !== "none") return "Proved: the hulls of the features overlap";
-  if (verdict.witness?.shape === "same place") return `Proved: ${one ? `a point of ${one} and one of the rest` : "two points of different classes"} share one place`;
-  return `Proved: ${one ? `the hulls of ${one} and of the rest` : "the two hulls"} overlap at the star`;
+  if (verdict.witness?.shape === "same place") return `Proved: ${one ? `a point of ${one} and one of the rest` : "two points of different classes"} coincide`;
+  return `Proved: the hulls of ${one ? `${one} and of the rest` : "the classes"} overlap at the star`;
 }
 
 /** Tell whether a learner counts mistakes. @param {Derivation} derivation */
@@ -114,21 +114,21 @@ export function heroWords(derivation, tick) {
   }
   if (learner.kind === "halfspace") return trace.status === "optimal" ? "Every score is at least [=1] in size, with the right sign." : verdict.kind === "overlap" || verdict.kind === "quasi" ? "The linear program has no solution." : "There is nothing to separate.";
   if (learner.kind === "margin") return verdict.margin ? `The widest margin is [=${num(verdict.margin.gamma)}].` : "There is no margin to widen.";
-  if (learner.kind === "zero-one" && !trace.done) return "Trying every line that matters …";
+  if (learner.kind === "zero-one" && !trace.done) return "Trying every candidate line …";
   if (learner.kind === "zero-one") return `At least [=${counted(wrongRows(derivation, modelAt(derivation, trace.length)), "point")}] must be wrong.`;
   if (trace.status === "runs off") return `The likelihood has no maximum: *w* has grown to length [#${num(Math.sqrt(trace.squaredNorm[version]))}].`;
   const value = trace.objective ? trace.objective[version] : NaN;
   return `After ${counted(tickCount(trace, tick), trace.byRow ? "visit" : "step")} the ${objectiveName(derivation)} is [#${num(value)}].`;
 }
 
-/** Say why there is no bound. @param {Derivation} derivation */
+/** Return why there is no bound. @param {Derivation} derivation */
 function noBoundReason({ verdict, learner }) {
   if (verdict.kind === "quasi") return "the margin is 0, so no bound exists";
   if (verdict.kind === "overlap") return `no ${learner.lift === "none" ? "line" : "plane of the features"} exists, so no bound exists`;
-  return "no margin is known, so no bound is";
+  return "no margin is known, so there is no bound";
 }
 
-/** Return what a learner makes small, as its figures are called. @param {Derivation} derivation */
+/** Return the name of the function that a learner minimises. @param {Derivation} derivation */
 function objectiveName({ learner }) {
   return learner.kind === "svm" || learner.strength > 0 ? "objective" : "mean loss";
 }
@@ -139,7 +139,7 @@ function tickCount(trace, tick) {
 }
 
 /**
- * Return how the bound comes about, in numbers.
+ * Return the derivation of the bound, in numbers.
  * @param {Derivation} derivation
  * @returns {string}
  */
@@ -149,14 +149,14 @@ export function boundWords(derivation) {
   if (!bound.exists) {
     if (verdict.kind === "empty") return "Without points there is nothing to bound.";
     const rate = learner.rate === 1 ? "" : " (times the squared rate)";
-    return `The upper limit *tR*²${rate} holds all the same, but ${verdict.kind === "undecided" ? "no lower one is known" : "there is no lower one"}: without a separating line nothing forces ‖*w*‖² to grow.`;
+    return `The upper limit *tR*²${rate} still holds, but ${verdict.kind === "undecided" ? "no lower limit is known" : "there is no lower limit"}: without a separating line nothing forces ‖*w*‖² to grow.`;
   }
-  const start = `No point is longer than [=R = ${num(bound.R)}]${own}, and some ${derivation.features.p === 1 ? "threshold" : learner.lift === "none" ? "line" : "plane"} has margin [=γ = ${num(bound.gamma)}]`;
-  if (bound.textbook) return `${start}. Together they leave room for (*R*/*γ*)² = [=${num(bound.ratio)}] mistakes.`;
+  const start = `No point has length above [=R = ${num(bound.R)}]${own}, and some ${derivation.features.p === 1 ? "threshold" : learner.lift === "none" ? "line" : "plane"} has margin [=γ = ${num(bound.gamma)}]`;
+  if (bound.textbook) return `${start}. So there are at most (*R*/*γ*)² = [=${num(bound.ratio)}] mistakes.`;
   const reasons = [];
   if (bound.startNorm2 > 0) reasons.push("this start");
-  if (bound.inverse) reasons.push("rates that fall");
-  if (bound.asked > 0) reasons.push(`a margin of ${num(bound.asked)} asked for`);
+  if (bound.inverse) reasons.push("decreasing rates");
+  if (bound.asked > 0) reasons.push(`a required margin of ${num(bound.asked)}`);
   if (bound.rows > 1) reasons.push("all mistakes corrected at once");
   return `${start}. From start 0 that is (*R*/*γ*)² = ${num(bound.ratio)} mistakes; with ${listed(reasons)} it is [=${num(bound.most)}].`;
 }
@@ -189,11 +189,11 @@ export function stepWords(derivation, tick) {
   if (learner.kind === "kernel") {
     const row = trace.row[at - 1];
     const title = trace.wrong[at - 1] ? `Mistake ${num(trace.version[at - 1])}: ${rowName(points, row)} is remembered.` : `${rowName(points, row)} is right: nothing changes.`;
-    return { title, text: `Its score was ${num(trace.score[at - 1])}: the sum of what each remembered point says about it.` };
+    return { title, text: `Its score was ${num(trace.score[at - 1])}: the sum of the kernel values of the remembered points, each with its label.` };
   }
   const version = trace.version[at - 1];
   const value = trace.objective ? `The ${objectiveName(derivation)} is ${num(trace.objective[version])}` : "";
-  const slope = trace.gradientNorm ? `, its slope has length ${num(trace.gradientNorm[version])}.` : ".";
+  const slope = trace.gradientNorm ? `, the length of its gradient ${num(trace.gradientNorm[version])}.` : ".";
   const what = trace.byRow ? `Visit ${num(at)}: ${rowName(points, trace.row[at - 1])}` : `Step ${num(at)}`;
   return { title: `${what} moves *w* to ${vec(weightsAt(trace, version), 3)}.`, text: value + slope };
 }
@@ -204,11 +204,11 @@ function startWords(derivation) {
   const w = weightsAt(trace, 0);
   const zero = w.every((value) => value === 0);
   const promise = learner.kind === "perceptron" && bound.exists ? ` The theorem allows at most [=${counted(bound.most, "mistake")}].` : "";
-  if (learner.kind === "halfspace") return { title: "Ready: press play to solve the linear program.", text: "It asks for *y*(*w*·*x* + *b*) ≥ 1 at every point, and takes the largest *t* in columns of equal size." };
+  if (learner.kind === "halfspace") return { title: "Ready: press play to solve the linear program.", text: "It requires *y*(*w*·*x* + *b*) ≥ 1 at every point, and maximises *t* in columns of equal size." };
   if (learner.kind === "margin") return { title: "Ready: press play to see the widest margin.", text: "Of all separating lines it is the one farthest from its nearest points." };
-  if (learner.kind === "kernel") return { title: "Ready: press play, and it remembers each mistake.", text: "Later points are judged by their likeness to the remembered ones." };
+  if (learner.kind === "kernel") return { title: "Ready: press play, and it remembers each mistake.", text: "Later points are classified by their similarity to the remembered ones." };
   if (learner.kind !== "perceptron") return { title: `Ready: press play, and ${learnerName(learner.kind).toLowerCase()} descends its loss.`, text: zero ? "It starts at *w* = 0, where every score is 0." : `It starts at *w* = ${vec(w)}.` };
-  const title = verdict.kind === "separable" ? "Ready: press play, and it looks at one point after another." : "Ready: press play, and it will do what it can.";
+  const title = verdict.kind === "separable" ? "Ready: press play, and it visits one point after another." : "Ready: press play.";
   return { title, text: `It changes *w* only at a mistake: then it adds a blue point, or subtracts ${hasThird(derivation.points) ? "any other" : "an orange one"}.${promise}` };
 }
 
@@ -220,7 +220,7 @@ function visitWords(derivation, at) {
   if (!trace.wrong[at - 1]) {
     const zero = trace.score[at - 1] === 0;
     const where = zero ? `has score 0, which ${learner.tie === "correct" ? "is never a mistake" : tieWords(learner.tie)}` : "is on its own side";
-    return { title: `Visit ${num(at)}: ${rowName(points, row)} ${where}.`, text: zero ? "So it is right, and *w* stays." : `Its score is ${num(trace.score[at - 1])}, so *w* stays.` };
+    return { title: `Visit ${num(at)}: ${rowName(points, row)} ${where}.`, text: zero ? "So it is right, and *w* does not change." : `Its score is ${num(trace.score[at - 1])}, so *w* does not change.` };
   }
   const k = trace.version[at - 1];
   const value = trace.score[at - 1];
@@ -257,10 +257,10 @@ export function statusWords(derivation) {
       return { title: "Nothing to learn yet.", text: "Add a point of each class." };
     case "converged":
       if (countsMistakes(derivation)) {
-        const clean = trace.byRow ? `it stopped after a whole round without one` : "it stopped when a pass found none";
+        const clean = trace.byRow ? `it stopped after a full round without one` : "it stopped after a pass without one";
         return { title: learner.kind === "kernel" ? "Done: every point is right." : "Done: every point is on its own side.", text: `${counted(made, "mistake")} in ${counted(trace.length, trace.byRow ? "visit" : "pass", trace.byRow ? "visits" : "passes")}; ${clean}.` };
       }
-      return { title: `Done after ${counted(trace.length, trace.byRow ? "visit" : "step")}: ${wrongText}.`, text: trace.objective ? `The ${objectiveName(derivation)} is ${num(trace.objective[trace.updates])}, and its slope is 0 to rounding.` : "" };
+      return { title: `Done after ${counted(trace.length, trace.byRow ? "visit" : "step")}: ${wrongText}.`, text: trace.objective ? `The ${objectiveName(derivation)} is ${num(trace.objective[trace.updates])}, and its gradient is 0 to rounding.` : "" };
     case "cycle":
       return { title: "It will never stop: the weights repeat.", text: `At visit ${num(trace.cycle?.to ?? 0)} it has the same *w* as at visit ${num(trace.cycle?.from ?? 0)}, with the same point next. From here on the run is a loop.` };
     case "max updates":
@@ -270,7 +270,7 @@ export function statusWords(derivation) {
     case "runs off":
       return { title: "The likelihood has no maximum.", text: `${verdict.kind === "one class" ? "There is nothing on the other side" : verdict.kind === "quasi" ? "The classes only just touch" : hasThird(points) ? "Blue is separable from the rest" : "The classes are separable"}, so a longer *w* is always better: after ${counted(trace.length, "step")} its length is ${num(Math.sqrt(trace.squaredNorm[trace.updates]))}, and still growing.` };
     case "diverged":
-      return { title: "The rate is too large: the steps grow without limit.", text: "Choose a smaller rate in the drawer, or 0 to have one chosen." };
+      return { title: "The rate is too large: the steps grow without limit.", text: "Choose a smaller rate in the drawer, or 0 for an automatic one." };
     case "optimal":
       return optimalWords(derivation, wrongText);
     case "infeasible":
@@ -281,20 +281,20 @@ export function statusWords(derivation) {
 }
 
 /**
- * What the limit of mistakes leaves open. A kernel perceptron works in a space of its own, of which there is no verdict.
+ * Return the conclusion at the limit of mistakes. A kernel perceptron works in a feature space without a verdict.
  * @param {Derivation} derivation @param {string} wrongText
  */
 function limitWords({ learner, verdict, bound }, wrongText) {
   const line = learner.lift === "none" ? "line" : "plane of the features";
-  if (learner.kind === "perceptron" && bound.exists && Number.isFinite(bound.most)) return `A ${line} exists, so it would get there: raise the limit in the drawer.`;
-  if (learner.kind === "perceptron" && verdict.kind === "overlap" && learner.tie !== "correct") return `No ${line} exists, so more would not help: ${wrongText}.`;
+  if (learner.kind === "perceptron" && bound.exists && Number.isFinite(bound.most)) return `A ${line} exists, so it would converge: raise the limit in the drawer.`;
+  if (learner.kind === "perceptron" && verdict.kind === "overlap" && learner.tie !== "correct") return `No ${line} exists, so more updates would not help: ${wrongText}.`;
   return `The limit is reached, with ${wrongText}: raise it in the drawer to go on.`;
 }
 
 /** @param {Derivation} derivation @returns {{title: string, text: string}} */
 function infeasibleWords({ learner, verdict, points }) {
   if (verdict.kind === "one class") return { title: "There is nothing to separate.", text: hasThird(points) ? "All points are on one side: add a blue one." : "There is only one class: add a point of the other." };
-  if (verdict.kind !== "overlap" && verdict.kind !== "quasi") return { title: "Not solved.", text: "Whether there is such a line is not decided." };
+  if (verdict.kind !== "overlap" && verdict.kind !== "quasi") return { title: "Not solved.", text: "Whether there is such a line is undecided." };
   const classes = hasThird(points) ? "Blue is not separable from the rest" : "The classes are not separable";
   return { title: `There is no such ${learner.lift === "none" ? "line" : "plane"}.`, text: `${classes}, so ${learner.kind === "margin" ? "there is no margin to widen" : "the linear program has no solution"}.` };
 }
@@ -302,13 +302,13 @@ function infeasibleWords({ learner, verdict, points }) {
 /** @param {Derivation} derivation @param {string} wrongText */
 function optimalWords(derivation, wrongText) {
   const { trace, verdict, learner } = derivation;
-  if (learner.kind === "halfspace") return { title: "Solved: every point is on its own side.", text: "Many lines would do; a linear program stops at a corner of the region where all are right." };
+  if (learner.kind === "halfspace") return { title: "Solved: every point is on its own side.", text: "Many lines separate the classes; the linear program returns a corner of its feasible region." };
   if (learner.kind === "margin" && verdict.margin) {
-    return { title: `No line has a wider margin than [=${num(verdict.margin.gamma)}].`, text: `${counted(verdict.margin.pins.length, "point pins", "points pin")} it down; the others could move a little without changing it.` };
+    return { title: `No line has a wider margin than [=${num(verdict.margin.gamma)}].`, text: `${counted(verdict.margin.pins.length, "support vector determines", "support vectors determine")} it; the other points could move a little without changing it.` };
   }
-  if (learner.kind === "zero-one") return { title: `The fewest mistakes: ${wrongText}.`, text: "Found by trying every line that matters; no other is better." };
+  if (learner.kind === "zero-one") return { title: `The fewest mistakes: ${wrongText}.`, text: "Found by trying every candidate line; none makes fewer." };
   const far = trace.gap && trace.gap.gap > 1e-12 * Math.abs(trace.gap.upper);
-  const gap = trace.gap ? (far ? ` No weights have a smaller objective by more than [=${num(trace.gap.gap)}].` : " It is [=optimal] to floating-point precision.") : "";
+  const gap = trace.gap ? (far ? ` The optimality gap is at most [=${num(trace.gap.gap)}].` : " It is [=optimal] to floating-point precision.") : "";
   return { title: `Done after ${counted(trace.length, "step")}: ${wrongText}.`, text: `Objective ${num(trace.objective ? trace.objective[trace.updates] : NaN)}.${gap}` };
 }
 
@@ -323,11 +323,11 @@ export function weightWords(derivation, tick) {
   const w = weightsAt(trace, versionAt(trace, tick));
   const end = trace.done && tick >= trace.length - 1e-9;
   if (trace.cycle && end) return `A loop: *w* at visit ${num(trace.cycle.to)} equals *w* at visit ${num(trace.cycle.from)}.`;
-  if (trace.status === "runs off" && end) return `*w* = ${vec(w, 3)} keeps growing: no point of weight space is the best.`;
+  if (trace.status === "runs off" && end) return `*w* = ${vec(w, 3)} keeps growing: no point of weight space is optimal.`;
   if (w.every((value) => value === 0)) return "In weight space the roles swap: each point draws a line, and *w* is a point that must get to its right side.";
   const wrong = wrongRows(derivation, modelAt({ ...derivation, learner }, Math.min(tick, trace.length)));
-  if (verdict.kind === "overlap") return "In weight space the half-planes of the points have nothing in common: there is nowhere for *w* to go.";
-  if (!wrong) return `*w* = ${vec(w)} is on the right side of every line: nothing is wrong any more.`;
+  if (verdict.kind === "overlap") return "In weight space the half-planes of the points have no point in common: no *w* is right for all.";
+  if (!wrong) return `*w* = ${vec(w)} is on the right side of every line: no point is wrong.`;
   return `*w* = ${vec(w)} has ${counted(points.n - wrong, "point")} right and ${num(wrong)} wrong.`;
 }
 
