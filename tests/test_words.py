@@ -1,4 +1,4 @@
-"""Plain words: messages, docstrings, comments and guides are free of a telegraphic idiom, and the glossary is linked."""
+"""Plain words: messages, docstrings, comments and guides have no telegraphic idioms; a glossary explains the terms."""
 
 import re
 from pathlib import Path
@@ -37,9 +37,7 @@ IDIOMS = (
     r"\bas floats can go no further\b",
     r"\btruth values?\b",
 )
-BETWEEN_WORDS = (
-    r"(?:\s|[#*/]|[\"']\s+f?[\"'])+"  # a space, the start of a comment's next line, or a string that goes on
-)
+BETWEEN_WORDS = r"(?:\s|[#*/]|[\"']\s+f?[\"'])+"  # also where a comment or a string continues
 
 
 def pattern(phrase: str) -> re.Pattern[str]:

@@ -64,7 +64,7 @@ def test_the_live_region_speaks_the_verdict(open_lab: Callable[..., Any]) -> Non
     lab = open_lab()
     lab.wait("#live", "A line through the origin separates them. Proved: margin γ = 1")
     lab.drag((-1, 2), (2.5, 1.2))
-    lab.wait("#live", "No line through the origin can do it")
+    lab.wait("#live", "No line through the origin separates them")
 
 
 def test_figures_are_named(open_lab: Callable[..., Any]) -> None:

@@ -78,7 +78,7 @@ def test_the_certificate_verifies(open_lab: Callable[..., Any], story: str) -> N
     assert sx.certificate_from_dict(certificate).verify(rows[:, :2], rows[:, 2].astype(int))
 
 
-@pytest.mark.parametrize("which", ["Loop in NumPy", "Call of the library"])
+@pytest.mark.parametrize("which", ["Loop in NumPy", "Library call"])
 def test_the_code_reproduces_the_run(open_lab: Callable[..., Any], which: str) -> None:
     lab = open_lab()
     code = lab.section("The same in Python").get_by_label(which).inner_text()
@@ -144,7 +144,7 @@ def test_three_classes_are_judged_by_name(open_lab: Callable[..., Any]) -> None:
     lab.wait("#verdict-title", "No line separates v from the rest")
     assert lab.text("#verdict-reason") == "Proved: the hulls of v and of the rest overlap at the star"
     lab.press("p")
-    lab.page.get_by_role("button", name="Put a learner beside it").click()
+    lab.page.get_by_role("button", name="Add a learner beside it").click()
     lab.settle()
     assert lab.page.locator(".tally").nth(1).inner_text().startswith("v against the rest")
 

@@ -50,7 +50,7 @@ def test_a_dragged_point_flips_the_verdict_while_it_is_held(open_lab: Callable[.
     assert lab.text("#verdict-title") == "A line through the origin separates them"
     lab.grab(-1, 2)
     lab.carry(2.5, 1.2)
-    assert lab.text("#verdict-title") == "No line through the origin can do it"
+    assert lab.text("#verdict-title") == "No line through the origin separates them"
     assert "no bound" in lab.text(BOUND)
     lab.carry(-1, 2)
     assert lab.text("#verdict-title") == "A line through the origin separates them"
@@ -129,11 +129,11 @@ def test_the_sentence_follows_every_rate_and_schedule(open_lab: Callable[..., An
 def test_learners_stand_side_by_side_under_one_clock(open_lab: Callable[..., Any]) -> None:
     lab = open_lab()
     for _ in range(3):
-        lab.page.get_by_role("button", name="Put a learner beside it").click()
+        lab.page.get_by_role("button", name="Add a learner beside it").click()
         lab.settle()
     assert lab.page.locator(".pane").count() == 4
     assert lab.page.locator(".rows .row").count() == 4
-    assert lab.page.get_by_role("button", name="Put a learner beside it").count() == 0
+    assert lab.page.get_by_role("button", name="Add a learner beside it").count() == 0
     lab.press("End")
     lab.grab(1, 4, pane=1)
     lab.carry(1, 3, pane=1)

@@ -117,6 +117,6 @@ def test_the_answer_is_not_given_away(open_lab: Callable[..., Any]) -> None:
     assert "no line" not in lab.text("#evidence").lower()
     lab.page.get_by_role("button", name="Never").click()
     lab.settle()
-    assert lab.text("#verdict-title") == "No line can do it"
+    assert lab.text("#verdict-title") == "No line separates them"
     lab.press("p")
     assert lab.page.get_attribute("#proof", "aria-pressed") == "true"

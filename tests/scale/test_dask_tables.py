@@ -116,5 +116,5 @@ def test_a_target_that_is_not_there_is_named(frame) -> None:
 
 
 def test_an_array_is_no_table() -> None:
-    with pytest.raises(DataError, match="is not a table; give a Dask dataframe"):
+    with pytest.raises(DataError, match="is no table; give a Dask dataframe"):
         sx.train(da.ones((10, 2)), "x1")

@@ -63,9 +63,9 @@ export function verdictWords(derivation, labels = []) {
       return { title: `A ${line} separates ${one ? `${one} from the rest` : "them"}`, why: `Proved: ${margin}` };
     }
     case "quasi":
-      return { title: `Quasi-separable${one ? `, ${one} from the rest` : ""}: ${counted(verdict.left.length, "point lies", "points lie")} on every such ${single ? "threshold" : lifted ? "plane" : "line"}`, why: "Proved: the hulls touch, so the margin is 0" };
+      return { title: `Quasi-separable${one ? `, ${one} from the rest` : ""}: ${counted(verdict.left.length, "point")} on every such ${single ? "threshold" : lifted ? "plane" : "line"}`, why: "Proved: the hulls touch, so the margin is 0" };
     case "overlap":
-      return { title: one ? `No ${line} separates ${one} from the rest` : `No ${line} separates the classes`, why: overlapReason(derivation, one) };
+      return { title: one ? `No ${line} separates ${one} from the rest` : `No ${line} separates them`, why: overlapReason(derivation, one) };
     case "one class":
       if (one) return { title: `No point is ${one}`, why: `The verdict is for ${one} against the rest` };
       return { title: "Only one class", why: points.label[0] === 1 ? "All points are blue: add an orange one" : "All points are orange: add a blue one" };
