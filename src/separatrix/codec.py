@@ -132,7 +132,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def parse_json(content: bytes) -> Any:
-    """Return JSON values for `read`, which refuses repeated keys and numbers that are not finite at their place."""
+    """Return JSON values for `read`, which rejects duplicate keys and numbers that are not finite, with their place."""
     structure = STRING.sub(b"", content)
     if structure.count(b",") + structure.count(b"[") + structure.count(b"{") >= MAX_VALUES:
         raise ModelFileError(f"it has more than {MAX_VALUES:,} values")

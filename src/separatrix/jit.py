@@ -9,7 +9,7 @@ typed pointer.
 
 Compiled code is cached on disk, in a folder named by a hash of every source file that has loops. Numba itself compares
 only the file of the outermost loop and would run stale code if a loop that it calls had changed. Damaged files of the
-cache are discarded; where the folder cannot be written, each process compiles its loops anew.
+cache are discarded; where the folder cannot be written, each process compiles its loops again.
 
 Cost: about 0.5 s to load Numba, 0.05 s for each cached loop, and a second for a first compilation, once per machine.
 """

@@ -111,7 +111,7 @@ def test_a_function_of_ones_own_is_a_kernel():
         sx.kernels.CustomKernel(lambda A, _: A[:, 0])(column, column)
     with pytest.raises(DataError, match="returned nan for rows 0 and 0"):
         sx.kernels.CustomKernel(lambda *_: np.full((3, 3), np.nan))(column, column)
-    with pytest.raises(OptionError, match="cannot be written down"):
+    with pytest.raises(OptionError, match="cannot be saved"):
         own.to_dict()
 
 

@@ -425,7 +425,7 @@ def require_entries(X: Any) -> None:
 
 
 def _index_fault(matrix: Any) -> str | None:
-    """Return what is wrong with the indices of a sparse matrix, None if nothing is."""
+    """Return the fault of a sparse matrix's indices, None if there is none."""
     sizes = matrix.shape
     if matrix.format == "coo":
         parts = list(zip((matrix.row, matrix.col), sizes, strict=True))

@@ -2,7 +2,7 @@
 
 A solver depends on the data only through the results of its passes. A fit that is run again gets them from the journal,
 under digests of all they depend on, and takes the same steps bit for bit. The first entries are the identity of the
-fit; a journal with another identity is refused.
+fit; a journal with another identity raises an error.
 
 The journal is an SQLite database with one table. A result (numbers, arrays, and tuples, lists and records of them) is
 one line of JSON, its structure, followed by its numbers as `.npy` arrays, restored in the same memory order, on which

@@ -196,7 +196,7 @@ def checkpointed(X: Any, folder: str | Path) -> JournaledRows:
     """Return X with a journal of its passes in a folder, from which a fit that was killed resumes.
 
     Run the same script again: passes found in the journal are not repeated, and the result is the same bit for bit. The
-    journal is refused if the data or the versions differ. `rows.journal.remove()` deletes it once the fit is done.
+    journal raises an error if the data or the versions differ. `rows.journal.remove()` deletes it after the fit.
 
     Parameters
     ----------

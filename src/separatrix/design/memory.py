@@ -1,6 +1,6 @@
 """The memory limit of a fit: sizes as text, the free memory, and the default share of it.
 
-Free memory is the machine's available memory or, if that is less, what the limit of the process's control group leaves.
+Free memory is the machine's available memory or, if less, the remainder of its control group's limit.
 The page cache counts as free.
 """
 

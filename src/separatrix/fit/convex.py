@@ -61,7 +61,7 @@ SOLVERS: dict[str, Solver] = {
     "stochastic": Stochastic("auto"),
 }
 Stop = Literal["gap", "gradient", "change"]
-# What the stopping rules of the textbooks compare with the tolerance.
+# The quantities that the textbooks' stopping rules compare with the tolerance.
 GOALS = {"gradient": "the next step has length", "change": "the last step changed a coefficient by at most"}
 
 
@@ -85,7 +85,7 @@ def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[tuple[Solve
 class ConvexOptions(NamedTuple):
     """The tolerance, the largest number of passes, and the solver (None: chosen automatically).
 
-    `stop` says what must be within the tolerance: the certified relative "gap" or, for descents at a rate η, the
+    `stop` chooses what must be within the tolerance: the certified relative "gap" or, for descents at a rate η, the
     length η‖∇P‖ of the next step ("gradient"), or the largest |change| of a coefficient in the last one ("change").
     `keep_iterates` keeps the coefficients of every step, in 8 bytes per coefficient and step.
     """

@@ -128,7 +128,7 @@ def real_targets(y: Any, name: str = "y") -> Floats:
         row = int(np.flatnonzero(~usable)[0])
         remedy = "rescale the target" if np.isfinite(targets[row]) else "drop the rows without a number"
         value = f"{name} has {targets[row]:g} in row {row}"
-        raise DataError(f"{value} (NaN, inf and squares that overflow are refused); {remedy}")
+        raise DataError(f"{value} (NaN, inf and squares that overflow are not allowed); {remedy}")
     largest = float(np.abs(targets).max(initial=0.0))
     if 0.0 < largest < SMALLEST:
         raise DataError(f"{name} has no value above {largest:g}, so its squares underflow; rescale it")

@@ -48,7 +48,7 @@ def document(data: dict[str, Any] | None) -> str:
 
 
 def as_json(data: Any) -> str:
-    """Return JSON that no HTML parser mistakes for the end of a script, whatever the names and labels are."""
+    """Return JSON that no HTML parser mistakes for the end of a script, for any names and labels."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

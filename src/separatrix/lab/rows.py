@@ -57,7 +57,7 @@ def _data(source: str, numbers: Sequence[tuple[str, Any]], labels: Sequence[Any]
         raise DataError(f"{source} has no numeric column beside {target!r}; the lab shows two")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"{source} has two columns called {twice!r}; give each column a name of its own")
+        raise DataError(f"{source} has two columns called {twice!r}; give the columns different names")
     classes = [_label(label) for label in labels]
     _require_classes(source, target, numbers, classes)
     text = io.StringIO()

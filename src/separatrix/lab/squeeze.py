@@ -37,14 +37,14 @@ def squeeze(code: str) -> str:
         elif depths and text in {"{", "}"}:
             depths[-1] += 1 if text == "{" else -1
         text = "let" if text == "const" else code[place : match.end()]
-        kept = _kept(gap, before[-1], text[0])
-        out += [kept, text] if kept else [text]
+        space = _needed_space(gap, before[-1], text[0])
+        out += [space, text] if space else [text]
         place, gap = match.end(), ""
     return "".join(out).strip() + "\n"
 
 
-def _kept(gap: str, left: str, right: str) -> str:
-    """Return what must stay of the space between two tokens."""
+def _needed_space(gap: str, left: str, right: str) -> str:
+    """Return the part of the space between two tokens that is needed."""
     if not gap or left in OPEN or right in CLOSE:
         return ""
     return gap if gap == "\n" or (WORD.match(left) and WORD.match(right)) or left + right in APART else ""

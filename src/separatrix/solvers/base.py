@@ -70,7 +70,7 @@ class Solver(Protocol):
 
 
 def check_needs(solver: Solver, problem: Problem) -> None:
-    """Raise a NeedsError that names the unmet needs, and what would work, before any work is done."""
+    """Raise a NeedsError that names the unmet needs, and a remedy, before any work is done."""
     missing = dict(_missing(solver.needs, problem))
     if missing:
         advice = [solver.needs.otherwise[need] for need in missing if need in solver.needs.otherwise]

@@ -9,7 +9,7 @@ coefficients themselves in twice the working precision, since large coefficients
 Columns that are aliased to rounding (`design.rank`) have no coordinate of their own: T maps to the coefficients of
 least norm. A penalty makes every column count, unless it is so small that rounding errors along a coordinate of such a
 column would cost more than the penalty does. Where curvatures vary so much that TᵗHT is ill-conditioned too, T is
-made anew with the rows weighted by their curvatures; directions that then have no curvature are left out.
+recomputed with the rows weighted by their curvatures; directions that then have no curvature are left out.
 
 Cost: one pass of 2np² operations for T; a pass costs twice that in the columns themselves. Coefficients in floats limit
 the result: with a dependence of 1e11, to a relative excess of some 1e-11.

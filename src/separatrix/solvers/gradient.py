@@ -215,7 +215,7 @@ def descend(progress: DescentProgress, coef: Floats, rate: KnownRate) -> Iterato
 
 
 def rate_function(rate: KnownRate) -> Callable[[int], float]:
-    """Return the rate as a function of the step number k ≥ 0 that refuses rates that are not above 0."""
+    """Return the rate as a function of the step number k ≥ 0; rates that are not above 0 raise an error."""
     if callable(rate):
         return lambda k: require_number(f"rate({k})", rate(k), above=0.0)
     return lambda _: rate

@@ -30,7 +30,7 @@ from separatrix.design.base import Design
 from separatrix.problem import Problem
 from separatrix.solvers.base import IN_MEMORY, Needs, Step
 
-FIRST_ENTRIES, FIRST_ROWS = 2**16, 256  # of the first working set: at most so many entries, at least so many rows
+FIRST_ENTRIES, FIRST_ROWS = 2**16, 256  # of the first working set: most entries and fewest rows
 JOINING_ENTRIES, JOINING_ROWS = 2**14, 128  # the same, of the rows that join per step
 SPARSE = 0.25  # share of nonzero entries below which a program is stored sparse
 ROWS_AT_ONCE = 256  # made dense at a time

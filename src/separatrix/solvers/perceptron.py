@@ -6,7 +6,7 @@
 A visit is a mistake if the score has the wrong sign; a score of exactly 0 is decided by `tie`; with a margin m > 0 it
 is a mistake if y·score < m. On rows separable with margin γ inside radius R the single-sample rule makes at most (R/γ)²
 mistakes from start 0 (Novikoff 1962) in any order, and the batch rule corrects at most n (R/γ)² mistakes. On other rows
-both go on without end, so `keep` matters: the last weights, the best on all rows (pocket with ratchet, Gallant 1990),
+neither stops, so `keep` matters: the last weights, the best on all rows (pocket with ratchet, Gallant 1990),
 the average over visits or the vote of all (Freund and Schapire 1999). A batch step counts as one visit.
 
 Cost: one pass per step. Memory: the weights, and a capped record of the updates; a vote stores all weights. The batch

@@ -49,7 +49,7 @@ class Stochastic(Descent):
 
     `keep` chooses the weights of a step: the last ones, or their average over the visits of the last half to three
     quarters of the run, which forgets the start. `least_curvature`, if known, turns the estimated excess into a bound.
-    From a `state` the visits of an earlier run continue, whatever its rows.
+    From a `state` the visits of an earlier run continue, also on other rows.
     Facts: those of `Gradient`, with one step per pass, and `visits`.
     """
 

@@ -43,7 +43,7 @@ from separatrix.solvers.l1_quadratic import Elimination, GramModel, descend_by_c
 BALANCED = 1e-9  # relative to the slopes: gradients of free coefficients that count as 0
 INSIDE = 1.0 - 4.0 * EPSILON  # keeps a scaled point in its box despite rounding
 CACHED = 4000  # coefficients whose products are cached, at most
-FEW_NEW = 0.06  # share of new columns that are added to a Gram matrix instead of computing it anew
+FEW_NEW = 0.06  # share of new columns that are added to a Gram matrix instead of computing it again
 OUTDATED = 0.1  # share of the violation left by a model, beyond which its Hessian is outdated
 UNSETTLED = 0.2  # share of new columns in a working set, beyond which its Gram matrix would not be used for long
 LONG_ROWS = 12  # entries of a working set per row, beyond which its Gram matrix costs more than a descent by columns

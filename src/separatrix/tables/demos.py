@@ -21,7 +21,7 @@ DATA = Path(__file__).with_name("data")
 
 @dataclass(frozen=True)
 class Demo:
-    """A demo table: what it shows, its target, and its origin."""
+    """A demo table: its topic, its target, and its origin."""
 
     name: str
     description: str

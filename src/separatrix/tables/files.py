@@ -34,7 +34,7 @@ SUFFIXES: dict[str, FileKind] = {
 COMPRESSION_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd")
 MAGIC: tuple[tuple[bytes, Compression], ...] = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
 ARCHIVES = {b"PK\x03\x04": "a zip archive, as Excel writes them", b"\xd0\xcf\x11\xe0": "an old Excel or Office file"}
-BOMB_RATIO, BOMB_SIZE = 200, 1 << 30  # a gzip file above both this ratio and this unpacked size is refused
+BOMB_RATIO, BOMB_SIZE = 200, 1 << 30  # a gzip file above both this ratio and this unpacked size raises an error
 BOMB_SAMPLE = 1 << 16  # compressed bytes on which the ratio is measured
 
 

@@ -40,7 +40,7 @@ from separatrix.tables.sniff import CharacterEncoding, Dialect, detect_encoding,
 
 PIECE = 1 << 22  # bytes scanned at a time
 SAMPLE = 1 << 18  # bytes at the start of the file
-FIRST_LINES, LARGEST_SAMPLE = 30, 1 << 23  # lines that the sample has at least, up to so many bytes
+FIRST_LINES, LARGEST_SAMPLE = 30, 1 << 23  # least number of lines of the sample, up to this many bytes
 LATER_SAMPLES, LATER_SAMPLE = 7, 1 << 15  # number of further samples, and bytes of each
 CONTROL = re.compile(r"[\x00\x02-\x08\x0b\x0e-\x1a]")
 MAX_CONTROLS = 0.05  # share of control characters; a table has next to none
@@ -336,8 +336,9 @@ def _ragged_error(text: TextFile) -> DataError | None:
                     others = "header has" if dialect.has_header else "others have"
                     return DataError(
                         f"{text.file.name!r}: line {last_line + 1} has {counted(len(record), 'field')} where the"
-                        f" {others} {width}: {dialect.separator.join(record)[:SHOWN]!r}; give every row as many fields,"
-                        " quote a field that holds the separator, or give another separator (--separator)"
+                        f" {others} {width}: {dialect.separator.join(record)[:SHOWN]!r};"
+                        " give every row the same number of fields, quote a field that holds the separator, or give"
+                        " another separator (--separator)"
                     )
                 last_line = reader.line_num
     return None

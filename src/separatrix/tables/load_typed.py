@@ -1,7 +1,7 @@
 """Typed files (Parquet, JSON, JSON lines) and the results of queries loaded into a raw table.
 
 Columns of lists or records are left out with a note: `sql` can unnest them. Several files must have the same columns
-with the same types. Names that differ only in capitals are refused, since DuckDB does not tell them apart.
+with the same types. Names that differ only in capitals raise an error, since DuckDB does not distinguish them.
 """
 
 from __future__ import annotations

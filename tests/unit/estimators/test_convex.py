@@ -177,7 +177,7 @@ def test_a_warm_start_of_another_shape_starts_anew(data):
 @pytest.mark.parametrize("estimator", [sx.LinearRegression(), sx.LMSRegressor()])
 def test_targets_that_overflow_are_refused(data, estimator):
     rows, y, _ = data
-    with pytest.raises(ValueError, match="squares that overflow are refused"):
+    with pytest.raises(ValueError, match="squares that overflow are not allowed"):
         estimator.fit(rows, y * 1e200)
 
 

@@ -142,7 +142,7 @@ def test_a_certificate_goes_to_json_and_back_and_can_be_broken():
         replace(found, updates=10**6)
     assert not found.verify(X[:, ::-1] * 2.0, Y)
     assert "X has shape (79, 2)" in str(found.verify(X[1:], Y[1:]))
-    with pytest.raises(OptionError, match="cannot be written down"):
+    with pytest.raises(OptionError, match="cannot be saved"):
         sx.KernelPerceptron(kernel=rbf).fit(X, Y).certificate_.to_json()
 
 

@@ -168,7 +168,7 @@ def test_blank_lines_empty_rows_and_empty_columns_are_left_out(tmp_path: Path) -
     [
         (
             "a,b,c\n1,2,3\n4,5\n6,7,8\n",
-            "line 3 has 2 fields where the header has 3: '4,5'; give every row as many fields",
+            "line 3 has 2 fields where the header has 3: '4,5'; give every row the same number of fields",
         ),
         ('a,b\n1,"x\ny"\n2,3,4\n5,6\n', "line 4 has 3 fields where the header has 2: '2,3,4'"),
         ("1,2\n3,4\n5,6,7\n8,9\n", "line 3 has 3 fields where the others have 2"),

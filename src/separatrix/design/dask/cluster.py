@@ -108,7 +108,7 @@ class Engine:
 
 
 def _require_separatrix(client: Client) -> None:
-    """Raise an OptionError for workers without this version of separatrix: their tasks would wait for ever."""
+    """Raise an OptionError for workers without this version of separatrix: their tasks would never run."""
     own = version("separatrix")
     for worker, other in client.run(version, "separatrix", on_error="return").items():
         if other != own:
@@ -172,7 +172,7 @@ class _IgnoreInterrupts(WorkerPlugin):  # type: ignore[misc]  # Dask is untyped
 
 
 def _connect(scheduler: str) -> Client:
-    """Return a client of a scheduler that answers and has workers; without workers, tasks would wait for ever."""
+    """Return a client of a scheduler that answers and has workers; without workers, tasks would never run."""
     if ":" not in scheduler:
         raise OptionError(f"--scheduler {scheduler} is not an address; give one such as tcp://host:8786")
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # its errors are raised as well

@@ -90,7 +90,7 @@ class ColumnReport:
 
 
 class Mark(NamedTuple):
-    """What is unusual about a column's cells in some rows; `unseen` if they have a level that training did not have."""
+    """An anomaly of a column's cells in some rows; `unseen` if they have a level that training did not have."""
 
     column: str
     note: str
@@ -157,7 +157,7 @@ class ColumnEncoding(ABC):
         return ""
 
     def marks(self, cells: Cells) -> Iterator[Mark]:
-        """Yield what is unusual about all cells of a column."""
+        """Yield the anomalies of all cells of a column."""
         filled = f" and was filled with {self.filling()}" if self.filling() else ""
         empty = cells.missing.copy()
         for word, rows in cells.unusual.items():

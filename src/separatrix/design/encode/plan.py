@@ -177,7 +177,7 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def plan_encoding(  # noqa: PLR0913  # the options of the columns
+def plan_encoding(  # noqa: PLR0913  # the options of columns
     table: TableSource,
     target: str,
     *,

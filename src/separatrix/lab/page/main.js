@@ -130,7 +130,7 @@ class Lab {
     this.repaint();
   }
 
-  /** Read the colours anew and draw everything. */
+  /** Read the colours again and draw everything. */
   repaint() {
     this.palette = readPalette(document.documentElement, this.scale);
     this.drawer.forget();

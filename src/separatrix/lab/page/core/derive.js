@@ -1,7 +1,7 @@
 /**
  * From points and a learner to trace, verdict and bound. Pure: the same input, the same record.
  *
- * A trace that would take longer than a slice is returned unfinished, and `advance` goes on with it; verdict and bound
+ * A trace that would take longer than a slice is returned unfinished, and `advance` continues it; verdict and bound
  * are always complete.
  */
 

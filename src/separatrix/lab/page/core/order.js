@@ -1,5 +1,5 @@
 /**
- * Which row is visited at a tick: in turn, drawn at random, or shuffled anew each pass.
+ * Which row is visited at a tick: in turn, drawn at random, or shuffled in each pass.
  *
  * The page's own draws come from a small seeded generator (Mulberry32); a recorded order of the library is replayed.
  */

@@ -6,7 +6,7 @@
  *
  * Scores are ((x1·w1) + x2·w2 + …) + b, in this order. A run stops after n correct visits in a row, at a limit, or when
  * it is proved to repeat for ever: same row to visit, same weights as before. All state is in arrays, so that a run
- * goes on where it stopped. Cost: one read of the row per visit.
+ * continues where it stopped. Cost: one read of the row per visit.
  */
 
 import { pairwiseSum } from "./sums.js";
@@ -230,7 +230,7 @@ class SingleRun extends PerceptronRun {
     return true;
   }
 
-  /** Judge the weights whatever their run, as the library does at the end of a step. */
+  /** Evaluate the weights for the pocket after any streak, as the library does at the end of a step. */
   judgePocket() {
     if (this.learner.keep !== "best") return;
     const record = this.pocketRun;

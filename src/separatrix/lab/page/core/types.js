@@ -76,7 +76,7 @@
 /** @typedef {"none"|"distance"|"rings"|"product"|"degree2"} LiftId */
 
 /**
- * @typedef {object} Learner            all options are present whatever the kind; a kind ignores those not its own
+ * @typedef {object} Learner            all options are present for every kind; a kind ignores those of others
  * @property {Kind} kind
  * @property {boolean} intercept
  * @property {LiftId} lift              "distance": one column (x1 − centre)²; "rings": x1, x2, x1² + x2²; "product": x1, x2, x1·x2
@@ -234,7 +234,7 @@
 /** @typedef {{text: string, role: "plain"|"math"|"plus"|"minus"|"proof"|"number"}} Piece */
 
 /**
- * @typedef {object} StoryState         what the page hands to a story
+ * @typedef {object} StoryState         the input of a story
  * @property {Points} points
  * @property {Derivation[]} runs        one per pane
  * @property {number} tick
@@ -246,7 +246,7 @@
  * @property {string} id
  * @property {string} label
  * @property {[number, number]} [range] drawn into the chart
- * @property {string} reply             what is said when it is chosen (marked up)
+ * @property {string} reply             the reply when it is chosen (marked up)
  */
 
 /**
@@ -258,7 +258,7 @@
  * @property {[number, number, number][]} [points]    data that the chapter sets
  * @property {"start"|"end"|"stay"} at  where the clock stands when the chapter opens
  * @property {boolean} [proof]          whether the proof is drawn
- * @property {"gamma"|"order"|"centre"|"lift"|"kernel"} [controls]   what the sentence offers beside its text
+ * @property {"gamma"|"order"|"centre"|"lift"|"kernel"} [controls]   the controls beside the text
  */
 
 /**

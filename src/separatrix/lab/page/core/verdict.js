@@ -2,7 +2,7 @@
  * Whether a line separates two classes in the plane, decided exactly for any doubles.
  *
  *     separable   every row can be strictly on its own side: the hulls of the classes are apart
- *     quasi       a line has no row on the wrong side, but some on it whatever the line: the hulls touch
+ *     quasi       a line has no row on the wrong side, but every such line has some on it: the hulls touch
  *     overlap     any line with no row on the wrong side has all rows on it: the relative interiors of the hulls meet
  *
  * Through the origin the rows y·x play the part of one class and the origin that of the other. Cost: two hulls, and

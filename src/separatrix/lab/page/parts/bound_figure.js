@@ -102,7 +102,7 @@ export class BoundFigure extends Figure {
   }
 
   /**
-   * R and γ in the text light what they measure.
+   * R and γ in the text highlight their lengths on the stage.
    * @param {Piece} piece
    * @returns {Node}
    */

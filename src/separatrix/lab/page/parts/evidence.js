@@ -62,7 +62,7 @@ export class Evidence {
     for (const figure of this.figures.values()) this.box.append(figure.element);
   }
 
-  /** Take in what the pointer did since the last frame. */
+  /** Process the pointer's events since the last frame. */
   takeInput() {
     for (const figure of this.figures.values()) if (figure instanceof WeightFigure) figure.takeInput();
   }

@@ -158,7 +158,7 @@ export class Pane {
   }
 
   /**
-   * The marks of many points as one picture, made anew only when they change.
+   * The marks of many points as one picture, redrawn only when they change.
    * @param {Palette} palette
    * @param {{box: Box, compact: boolean, room: boolean}} look
    * @returns {{image: HTMLCanvasElement, skip: number}}

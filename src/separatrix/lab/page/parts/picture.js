@@ -22,7 +22,7 @@ const FOOT = 44;
 const SIDE = 400;
 
 /**
- * @typedef {object} Subject what is pictured
+ * @typedef {object} Subject the subject of the picture
  * @property {Store} store
  * @property {Stage} stage
  * @property {Evidence} evidence

@@ -124,7 +124,7 @@ export class Sentence {
   }
 
   /**
-   * Keep the focus in place when answers were made anew.
+   * Keep the focus in place when answers are rebuilt.
    * @param {string} key
    */
   refocus(key) {

@@ -162,7 +162,7 @@ export class Stage {
 
   // ---- the hand ----
 
-  /** Take in what the pointer did since the last frame. */
+  /** Process the pointer's events since the last frame. */
   takeInput() {
     const moved = this.pending;
     if (!moved) return;

@@ -25,7 +25,7 @@ import { History } from "./history.js";
  * @property {Learner[]} learners      one per pane
  * @property {string[]} names          of the two columns; empty: x₁, x₂
  * @property {string[]} labels         of − and + (and the third); empty: orange, blue
- * @property {string} note             what was said about the data (marked up)
+ * @property {string} note             the note on the data (marked up)
  * @property {number} chapter
  * @property {number} furthest         last chapter seen
  * @property {string|null} guess

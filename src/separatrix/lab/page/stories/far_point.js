@@ -65,6 +65,6 @@ export const FAR_POINT = {
     const x = state.points.x1[MOVED];
     if (lms) return { won: false, title, text: `At ${num(x)} a point is wrong: go back a little.` };
     if (x >= 6.9 && x <= 7) return { won: true, title: `Done: ${num(x)} is the last tenth.`, text: "At 7 the line of least squares passes exactly through (1, 2); beyond, that point is wrong." };
-    return { won: false, title, text: `At ${num(x)} every point is still right: go on.` };
+    return { won: false, title, text: `At ${num(x)} every point is still right: continue.` };
   },
 };

@@ -39,7 +39,7 @@ export const INTERVAL = {
   learners: [defaults("perceptron", { lift: "distance", centre: 1 })],
   evidence: "lifted",
   question: {
-    ask: "No point of the axis separates these. Lift each to (*x* − *μ*)²: for which *μ* can a threshold do it?",
+    ask: "No point of the axis separates these. Lift each to (*x* − *μ*)²: for which *μ* does a threshold separate them?",
     choices: [
       { id: "none", label: "none", reply: "Noted. Slide *μ* and watch the parabola." },
       { id: "half", label: "|μ| < ½", reply: "Noted. Slide *μ* and watch the parabola." },
@@ -49,12 +49,12 @@ export const INTERVAL = {
     truth: "half",
   },
   chapters: [
-    chapter("predict", "start", fixed("No point of the axis separates these. Lift each to (*x* − *μ*)²: for which *μ* can a threshold do it?", "Blue in the middle, orange on both sides. The lift bends the axis into a parabola with its lowest point at *μ*. What is your guess?"), { controls: "centre" }),
+    chapter("predict", "start", fixed("No point of the axis separates these. Lift each to (*x* − *μ*)²: for which *μ* does a threshold separate them?", "Blue in the middle, orange on both sides. The lift bends the axis into a parabola with its lowest point at *μ*. What is your guess?"), { controls: "centre" }),
     chapter("watch", "end", (state) => {
       const { verdict, learner, trace } = state.runs[0];
       const where = `At *μ* = ${num(learner.centre)}`;
       if (verdict.kind === "separable") return { title: `${where} a threshold separates them.`, text: `The perceptron finds it after ${counted(trace.updates, "mistake")}. Slide *μ* until it fails.` };
-      return { title: `${where} no threshold can.`, text: verdict.kind === "quasi" ? "A blue and an orange point are at exactly the same height." : "Some orange point lies lower than some blue one. Slide *μ* towards the middle." };
+      return { title: `${where} no threshold separates them.`, text: verdict.kind === "quasi" ? "A blue and an orange point are at exactly the same height." : "Some orange point lies lower than some blue one. Slide *μ* towards the middle." };
     }, { controls: "centre" }),
     chapter("why", "end", fixed("Why ½? The nearest orange must be higher than the farthest blue.", "The farthest blue point is at distance 1 + |*μ*|, the nearest orange at 2 − |*μ*|. The first is less than the second exactly when |*μ*| < ½."), { set: { centre: 0 }, controls: "centre" }),
     chapter("break", "end", (state) => ({ title: "Now break it: move a point until only a narrow range of *μ* is left.", text: anyCentre(state) ? "Some *μ* still works." : "Now no *μ* works." }), { controls: "centre" }),

@@ -50,7 +50,7 @@ export const OUTLIER = {
     chapter("why", "end", fixed("Why? The cost grows with the distance.", "The squared loss grows with the square of the distance, logistic and hinge loss in proportion to it, so a far point outvotes several near ones. The 0–1 loss charges 1 per mistake, wherever it is; but it has no slope to follow, and finding its minimum is NP-hard.")),
     chapter("break", "end", (state) => {
       const least = mistakes(state)[3];
-      const text = state.runs[3]?.trace.done ? `At least ${counted(least, "point")} must be wrong, whatever the line.` : "The fewest mistakes are being counted …";
+      const text = state.runs[3]?.trace.done ? `At least ${counted(least, "point")} must be wrong for any line.` : "The fewest mistakes are being counted …";
       return { title: "Now break it: drag the outlier farther out, or nearer.", text };
     }),
     chapter("challenge", "end", (state) => OUTLIER.challenge(state), { points: POINTS.filter((_, i) => i !== 4) }),

@@ -77,7 +77,7 @@ function presentTime(run, moment) {
 }
 
 /**
- * What the camera should show: the whole corridor at rest, the neighbourhood of w while it runs.
+ * The visible part: the whole corridor at rest, the neighbourhood of w while it runs.
  * @param {Derivation} run
  * @param {Moment} moment
  * @param {boolean} resting

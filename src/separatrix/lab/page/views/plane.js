@@ -195,7 +195,7 @@ function drawSigmoid(canvas, scene, labels) {
 }
 
 /**
- * A cloud of points hides the line: draw it once more, above.
+ * A cloud of points hides the line: draw it again, above.
  * @param {Canvas} canvas
  * @param {Model} model
  * @param {number} alpha

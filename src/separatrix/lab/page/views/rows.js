@@ -20,7 +20,7 @@ import { pixelOf } from "./proof.js";
 /** @typedef {import("../core/types.js").Points} Points */
 
 /**
- * @typedef {object} PlaneScene what is to be seen
+ * @typedef {object} PlaneScene the contents of the stage
  * @property {Derivation} run
  * @property {Model} model          with the weights as shown now
  * @property {Moment} moment

@@ -1,4 +1,4 @@
-/** What the page says about a run: each sentence is a pure function of it, in marked-up text (see markup.js). */
+/** The sentences about a run: each is a pure function of it, in marked-up text (see markup.js). */
 
 import { boundTime, ceilingAt, floorAt } from "../core/bound.js";
 import { blend, modelAt, versionAt, weightsAt, wrongRows } from "../core/derive.js";
@@ -266,7 +266,7 @@ export function statusWords(derivation) {
     case "max updates":
       return { title: `Stopped after ${counted(made, "mistake")}.`, text: limitWords(derivation, wrongText) };
     case "max steps":
-      return { title: `Stopped after ${counted(trace.length, trace.byRow ? "visit" : "step")}: ${wrongText}.`, text: trace.objective ? `The ${objectiveName(derivation)} is ${num(trace.objective[trace.updates])}.` : "Raise the limit in the drawer to go on." };
+      return { title: `Stopped after ${counted(trace.length, trace.byRow ? "visit" : "step")}: ${wrongText}.`, text: trace.objective ? `The ${objectiveName(derivation)} is ${num(trace.objective[trace.updates])}.` : "Raise the limit in the drawer to continue." };
     case "runs off":
       return { title: "The likelihood has no maximum.", text: `${verdict.kind === "one class" ? "There is nothing on the other side" : verdict.kind === "quasi" ? "The classes only just touch" : hasThird(points) ? "Blue is separable from the rest" : "The classes are separable"}, so a longer *w* is always better: after ${counted(trace.length, "step")} its length is ${num(Math.sqrt(trace.squaredNorm[trace.updates]))}, and still growing.` };
     case "diverged":
@@ -288,7 +288,7 @@ function limitWords({ learner, verdict, bound }, wrongText) {
   const line = learner.lift === "none" ? "line" : "plane of the features";
   if (learner.kind === "perceptron" && bound.exists && Number.isFinite(bound.most)) return `A ${line} exists, so it would converge: raise the limit in the drawer.`;
   if (learner.kind === "perceptron" && verdict.kind === "overlap" && learner.tie !== "correct") return `No ${line} exists, so more updates would not help: ${wrongText}.`;
-  return `The limit is reached, with ${wrongText}: raise it in the drawer to go on.`;
+  return `The limit is reached, with ${wrongText}: raise it in the drawer to continue.`;
 }
 
 /** @param {Derivation} derivation @returns {{title: string, text: string}} */
@@ -332,7 +332,7 @@ export function weightWords(derivation, tick) {
 }
 
 /**
- * Return what is known of one point.
+ * Return the description of one point.
  * @param {Derivation} derivation @param {number} tick @param {number} i
  * @returns {string}
  */
