@@ -185,7 +185,7 @@ def test_what_cannot_be_told_is_absent_with_the_reason():
     one = sx.evaluate_classifier([1, 1], [0.5, 0.6], [0, 1])
     assert (one.auc.value, one.auc.absent.split(",")[0]) == (None, "all rows are on one side")
     few = sx.evaluate_classifier([0, 1, 0], [0.5, 0.6, 0.7], [0, 1])
-    assert few.auc.absent == "a class has only one row, too few for an error; give more"
+    assert few.auc.absent == "a class has 1 row, too few for an error; give more"
     sure = sx.evaluate_classifier([0, 1], [1.0, 0.5], [0, 1])
     assert sure.log_loss.value == np.inf
     assert sure.log_loss.absent.startswith("the label had probability 0 in 1 row,")

@@ -171,7 +171,7 @@ def test_few_groups_cannot_test_all_coefficients_at_once():
         ({"groups": [1] * 12}, OptionError, 'use covariance="clustered"'),
         ({"covariance": "newey_west"}, OptionError, "needs a lag"),
         ({"covariance": "HC0", "lag": 2}, OptionError, "lag=2 is given, but covariance='HC0' has no use for it"),
-        ({"covariance": "newey_west", "lag": 1.5}, OptionError, "lag=1.5 is not a whole number"),
+        ({"covariance": "newey_west", "lag": 1.5}, OptionError, "lag=1.5 is no whole number"),
         ({"covariance": "newey_west", "lag": 12}, OptionError, "at most 11"),
         ({"covariance": "clustered", "groups": [1, 2]}, DataError, r"shape \(2,\); give one label for each of the 12"),
         ({"covariance": "clustered", "groups": ["a"] * 11 + [None]}, DataError, "groups has None in row 11"),

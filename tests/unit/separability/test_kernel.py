@@ -88,7 +88,7 @@ def test_precomputed_own_and_sparse():
     own = sx.check_separability(X, y, kernel=lambda A, B: (A @ B.T) ** 2)
     assert own.verdict == "separable"
     assert own.verify(X, y)
-    with pytest.raises(OptionError, match="cannot be written down"):
+    with pytest.raises(OptionError, match="cannot be saved"):
         own.to_dict()
 
 

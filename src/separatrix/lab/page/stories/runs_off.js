@@ -1,4 +1,4 @@
-/** No maximum: on separable data the likelihood has no maximum, and the weights grow without bound. */
+/** Divergence: on separable data the likelihood has no maximum, and the weights grow without bound. */
 
 import { defaults } from "../core/learners.js";
 import { counted, num } from "../words/number.js";
@@ -26,7 +26,7 @@ function slopeOf(state) {
 /** @type {Story} */
 export const RUNS_OFF = {
   id: "runs-off",
-  name: "No maximum",
+  name: "Divergence",
   points: POINTS,
   learners: [defaults("logistic", { maxSteps: 400 })],
   evidence: "likelihood",
