@@ -166,7 +166,7 @@ def test_a_loss_without_curvature_says_what_would_work(loss: Loss) -> None:
 def test_other_labels_are_refused(loss: Loss, name: str, y: Any) -> None:
     if name == "curvature" and not loss.has_curvature:
         return
-    with pytest.raises(DataError, match="classification losses take −1 and \\+1 .for labels 0 and 1, pass 2·y − 1"):
+    with pytest.raises(DataError, match=r"classification losses take −1 and \+1 .for labels 0 and 1, pass 2·y − 1"):
         getattr(loss, name)(0.5, y)
 
 

@@ -96,7 +96,7 @@ def test_m16_what_is_no_distribution_is_refused():
         sx.cross_entropy([0, 1, 1], [0.2, 0.4, 0.4])
     with pytest.raises(DataError, match=r"p has \[-0.5, 1.5\]"):
         sx.entropy([[0.5, 0.5], [-0.5, 1.5]])
-    with pytest.raises(OptionError, match="either q .probabilities. or scores"):
+    with pytest.raises(OptionError, match=r"either q .probabilities. or scores"):
         sx.cross_entropy([0.5, 0.5])
 
 

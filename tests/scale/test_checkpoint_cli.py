@@ -1,4 +1,4 @@
-"""`separatrix fit --checkpoint DIR`: killed and run again it goes on; of another fit it is refused; done, it goes."""
+"""`separatrix fit --checkpoint DIR`: a killed fit resumes; another fit raises an error; a finished one deletes it."""
 
 import json
 import re

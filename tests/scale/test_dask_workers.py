@@ -142,7 +142,7 @@ def test_a_scheduler_that_vanishes_is_named(data, tmp_path) -> None:
             client.wait_for_workers(1, timeout=30)
             rows = DaskRows.from_delayed([dask.delayed(X)], Engine(client))
             threading.Timer(0.5, scheduler.kill).start()
-            with pytest.raises(ClusterError, match="connection to the Dask scheduler was lost; start it anew"):
+            with pytest.raises(ClusterError, match="connection to the Dask scheduler was lost; restart it"):
                 make_design(rows, intercept=True).fold(lambda *_: time.sleep(60), rows=(y,))
     finally:  # whatever fails, the processes must not outlive the test, which would wait for them
         for process in (scheduler, own):

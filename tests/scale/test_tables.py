@@ -190,7 +190,7 @@ def test_the_one_call_takes_a_size(folder, tmp_path, kept):
     save_model(capped, str(tmp_path / "m.json"))
     saved = load_model(str(tmp_path / "m.json"))
     assert (saved.predict(read_table(path)).labels == plain.predict(read_table(path)).labels).all()
-    with pytest.raises(OptionError, match="'much' is no size"):
+    with pytest.raises(OptionError, match="'much' is not a size"):
         sx.train(path, "sold", memory="much")
 
 

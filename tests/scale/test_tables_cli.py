@@ -143,7 +143,7 @@ def test_a_perceptron_on_a_cluster_makes_batch_updates(table, tmp_path):
 def test_options_that_say_nothing_are_refused(table):
     assert "add --engine dask" in refusal("fit", table, *FIT, "--scheduler", "tcp://localhost:1")
     assert "did you mean 'dask'" in refusal("fit", table, *FIT, "--engine", "das")
-    assert "'1 hat' is no size" in refusal("fit", table, *FIT, "--memory", "1 hat")
+    assert "'1 hat' is not a size" in refusal("fit", table, *FIT, "--memory", "1 hat")
     assert "does not answer" in refusal("fit", table, *FIT, "--engine", "dask", "--scheduler", "tcp://localhost:1")
 
 
