@@ -347,7 +347,8 @@ class _LinearRun:
             weights += change
             total = rate * mistakes
             sizes += total * longest if batch else np.abs(change)
-            ceiling += (total * run.radius) ** 2 + 2.0 * run.rule.margin * total
+            reach = total * run.radius
+            ceiling += reach * reach + 2.0 * run.rule.margin * total
             floor += (run.margin or 0.0) * total
             step = ProofStep(t, float(weights @ weights), ceiling, float(unit @ weights), floor)
             yield step, weights, gamma(t + summed + 4) * sizes
@@ -505,7 +506,7 @@ class _KernelRun:
             ahead += rate * sign * float(progress[row])
             scores += rate * sign * matrix[:, place]
             coef[row] += rate * sign
-            ceiling = run.radius**2 * squares + 2.0 * run.rule.margin * total
+            ceiling = run.radius * run.radius * squares + 2.0 * run.rule.margin * total
             step = ProofStep(t, squared_norm, ceiling, ahead, (run.margin or 0.0) * total)
             yield step, coef, np.full(len(coef), gamma(t + 4) * total)
 
