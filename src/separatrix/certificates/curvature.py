@@ -516,7 +516,7 @@ class _Attempt:
             OUTWARD * (length + length_error + gamma(count + 4.0) * float(np.abs(gradient) @ lengths)) / sigma + TINY
         )
         longest = float(sums.largest @ by_column) * (1.0 if outputs == 1 else 2.0)
-        if self.point.loss.name == "logistic" and self.point.threshold:
+        if self.point.threshold:  # some rows may have no curvature
             longest = self.problem.design.fold(_longest, self.point, metric, rows=self._rows, combine=max)
         radius = OUTWARD * (longest + 2.0 * error) / sigma
         factors = self._factors(decrement, radius)

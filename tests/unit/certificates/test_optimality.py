@@ -40,3 +40,18 @@ def test_columns_of_zeros_leave_nothing_to_improve(classes: int, least: float, w
     assert certificate.verify(X, y, weights)
     mutation = Mutation("", certificate.to_json(), X, y, weights)
     assert standalone_status(mutation, tmp_path) == 0
+
+
+def test_rows_without_curvature_do_not_weaken_the_curvature_of_the_others(tmp_path: Path) -> None:
+    """A row that is right by far has the only entry of a column, whose coefficient has but a tiny penalty."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=20)
+    y = np.where(x + rng.normal(size=20) > 0.0, 1, -1)
+    X = np.column_stack([1e6 * x, np.zeros(20)])
+    X[np.argmax(x * y), 1] = 30.0
+    model = sx.LinearSVM(loss="squared_hinge", strength=1e-11, tol=1e-9).fit(X, y)
+    certificate = model.certificate_
+    assert certificate.relative_gap <= 1e-9
+    assert certificate.radii is not None
+    assert certificate.verify(X, y)
+    assert standalone_status(Mutation("", certificate.to_json(), X, y, None), tmp_path) == 0
