@@ -501,8 +501,8 @@ class _KernelRun:
             row, rate, sign = int(rows[place]), run.rule.rate_of(t), float(self.rows.signs[rows[place]])
             error = (self.space.error + gamma(t + 4)) * float(lengths[place]) * size
             _require_mistake(run.rule, sign * float(scores[place]), error, sign, t, self.number(row))
-            squared_norm += 2.0 * rate * sign * float(scores[place]) + rate**2 * float(matrix[place, place])
-            total, squares, size = total + rate, squares + rate**2, size + rate * float(lengths[place])
+            squared_norm += 2.0 * rate * sign * float(scores[place]) + rate * rate * float(matrix[place, place])
+            total, squares, size = total + rate, squares + rate * rate, size + rate * float(lengths[place])
             ahead += rate * sign * float(progress[row])
             scores += rate * sign * matrix[:, place]
             coef[row] += rate * sign
