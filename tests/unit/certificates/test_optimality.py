@@ -55,3 +55,19 @@ def test_rows_without_curvature_do_not_weaken_the_curvature_of_the_others(tmp_pa
     assert certificate.radii is not None
     assert certificate.verify(X, y)
     assert standalone_status(Mutation("", certificate.to_json(), X, y, None), tmp_path) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_indicators_of_all_groups_with_noise_and_a_row_far_out(seed: int, tmp_path: Path) -> None:
+    """The row far out has no curvature: it says nothing of how far the others determine the coefficients."""
+    rng = np.random.default_rng(seed)
+    first, noise = rng.integers(0, 2, 44) == 0, rng.normal(size=44)
+    y = (first + 2.0 * noise + rng.logistic(size=44) > 0.5).astype(int)
+    noise[np.argmax(np.where(y == 1, noise, -np.inf))] += 1e7
+    X = np.column_stack([first, ~first + noise * 2.0**-28])
+    model = sx.LogisticRegression().fit(X, y)
+    certificate = model.certificate_
+    assert certificate.relative_gap <= 1e-8
+    assert certificate.existence is None
+    assert certificate.verify(X, y)
+    assert standalone_status(Mutation("", certificate.to_json(), X, y, None), tmp_path) == 0
