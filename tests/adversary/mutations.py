@@ -261,7 +261,7 @@ class Forger:
             document["kind"] = source["kind"]
         elif way == "data field":
             field = self.pick(list(document["data"]))
-            document["data"][field] = source["data"][field]
+            document["data"][field] = source["data"].get(field)  # "dropped" may be absent
         elif way == "part" and document["parts"]:
             parts = [*document["parts"], *source["parts"]]
             document["parts"][int(self.rng.integers(len(document["parts"])))] = self.pick(parts)

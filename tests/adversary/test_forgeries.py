@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
@@ -545,6 +546,11 @@ WORK: dict[str, tuple[str, Forged, set[str]]] = {
         put("data", "kernel", "degree", value=10**400),
         {"beyond limits", "malformed"},
     ),
+    "2^53 columns, one of them dropped": (
+        "logistic",
+        also(put("data", "width", value=2**53 - 1), put("data", "dropped", value=[0])),
+        {"malformed"},
+    ),
     "2^53 mistakes": ("zero-one", put("statement", "lower", value=2**53), {"not proved"}),
     "2^53 rays": ("separability, quasi", put("statement", "n_left", value=2**53), {"not proved"}),
     "2^53 rows": ("margin", put("data", "rows", value=2**53), {"malformed"}),
@@ -556,6 +562,24 @@ WORK: dict[str, tuple[str, Forged, set[str]]] = {
 def test_work_is_bounded_before_it_starts(name: str, tmp_path: Path) -> None:
     case, forge, allowed = WORK[name]
     assert refused(of(case, forge), tmp_path) in allowed
+
+
+@pytest.mark.parametrize("name", ["perceptron, stopped", "kernel perceptron, stopped"])
+@pytest.mark.parametrize("radius", [1e160, sys.float_info.max])
+def test_a_radius_whose_square_is_beyond_floats(name: str, radius: float, tmp_path: Path) -> None:
+    """Every row is within it, and no bound is claimed."""
+    larger = of(name, put("statement", "radius", value=radius))
+    assert outcome(larger)[0] == "proved"
+    assert standalone_status(larger, tmp_path) == 0
+
+
+@pytest.mark.parametrize("value", [5e-324, sys.float_info.max])
+def test_multipliers_whose_ratio_is_beyond_floats(value: float, tmp_path: Path) -> None:
+    """The rounded bound on the exact multipliers fails; exact arithmetic decides."""
+    place = ("witness", "existence", "witness", "proof", "multipliers", 0)
+    changed = of("logistic, quasi", put(*place, value=value))
+    said, status = outcome(changed)[0], standalone_status(changed, tmp_path)
+    assert (said, status) == ("proved", 0)
 
 
 def test_a_polynomial_map_of_many_columns_is_beyond_limits() -> None:

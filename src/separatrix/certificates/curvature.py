@@ -10,8 +10,8 @@ If σ > 0 and (for the logistic and softmax losses) ν < 1, the objective has a 
 
 Proof. |ℓ‴| ≤ ℓ″ gives ℓ(η + δ) ≥ ℓ + ℓ′δ + ℓ″ (e^{−|δ|} + |δ| − 1), so that with d² = hᵗHh and t = √κ d the objective
 at w + h is at least P(w) − λd + (e^{−t} + t − 1)/κ, which increases without bound; its least value over d is the bound.
-σ > 0 makes T regular and H positive definite. On separable rows ν ≥ 1 everywhere, so nothing is claimed of them. With a
-tiny ridge, rows that are almost separated may be left out of H, which makes κ smaller.
+σ > 0 makes T regular and H positive definite. On separable rows ν ≥ 1 everywhere, so nothing is claimed of them. Rows
+that are almost separated may be left out of H, which makes κ smaller.
 
 For the squared loss ν counts as 0. For the squared hinge H has the rows whose margins fall short of 1 by τ or more, and
 λ ≤ τ/(2√κ) is needed: along a shorter step these rows keep their curvature. A penalty adds its curvature to H and its
@@ -414,10 +414,10 @@ def _attempts(problem: Problem, coef: Floats, columns: Indices | None, condition
 
 
 def _thresholds(problem: Problem) -> tuple[float, ...]:
-    """Return the values of τ to try: for the logistic loss, curvatures below count as 0 where the penalty has one."""
+    """Return the values of τ to try; for the logistic loss, curvatures below count as 0."""
     if problem.loss.name == "squared hinge":
         return SHORTFALLS
-    return (0.0, LEAST_CURVATURE) if problem.loss.name == "logistic" and problem.penalty.quadratic else (0.0,)
+    return (0.0, LEAST_CURVATURE) if problem.loss.name == "logistic" else (0.0,)
 
 
 def _is_unbounded(conditions: Conditions) -> bool:
@@ -516,10 +516,11 @@ class _Attempt:
             OUTWARD * (length + length_error + gamma(count + 4.0) * float(np.abs(gradient) @ lengths)) / sigma + TINY
         )
         longest = float(sums.largest @ by_column) * (1.0 if outputs == 1 else 2.0)
-        if self.point.loss.name == "logistic" and self.point.threshold:
-            longest = self.problem.design.fold(_longest, self.point, metric, rows=self._rows, combine=max)
-        radius = OUTWARD * (longest + 2.0 * error) / sigma
-        factors = self._factors(decrement, radius)
+        factors = None if self.point.threshold else self._factors(decrement, OUTWARD * (longest + 2.0 * error) / sigma)
+        if factors is None:  # some rows may have no curvature
+            by_output = metric.reshape(-1, outputs, count)
+            longest = self.problem.design.fold(_longest, self.point, by_output, rows=self._rows, combine=max)
+            factors = self._factors(decrement, OUTWARD * (longest + 2.0 * error) / sigma)
         if factors is None:
             return None
         gap = 0.5 * decrement * decrement * factors[0] * OUTWARD + TINY + self._gauge_gap(penalty)
@@ -750,14 +751,18 @@ def _in_coordinates(block: Block, point: _Point) -> Block:
 
 
 def _longest(block: Block, *arguments: Any) -> float:
-    """Return the largest ‖Mᵗz‖ over the rows that have curvature, rounded up."""
+    """Return the largest ‖Mᵗz‖ over the rows that have curvature, rounded up; of a softmax, over pairs of classes."""
     y, *others, point, metric = arguments
     absolute = type(block)(abs(block.values), block.virtual, block.start)
     eta, error = _scores(block, absolute, point, others[-1] if point.offset else None)
-    curved = enclose_loss(point.loss, eta, error, y, point.threshold).curvature > 0.0
+    curvature = enclose_loss(point.loss, eta, error, y, point.threshold).curvature
+    curved = (curvature if curvature.ndim == 1 else np.trace(curvature, axis1=1, axis2=2)) > 0.0
     rows = (block if point.coordinates is None else _in_coordinates(block, point)).dense()[curved]
-    lengths = np.linalg.norm(np.abs(rows @ metric) + gamma(len(metric) + 4.0) * (np.abs(rows) @ np.abs(metric)), axis=1)
-    return OUTWARD * float(lengths.max(initial=0.0))
+    longest, rounding = 0.0, gamma(len(metric) + 4.0)
+    for part in np.moveaxis(metric, 1, 0):
+        lengths = np.linalg.norm(np.abs(rows @ part) + rounding * (np.abs(rows) @ np.abs(part)), axis=1)
+        longest = max(longest, float(lengths.max(initial=0.0)))
+    return OUTWARD * longest * (1.0 if eta.ndim == 1 else 2.0)
 
 
 def _largest(absolute: Block) -> Floats:

@@ -32,6 +32,7 @@ from separatrix.design.build import (
     RowSource,
     as_array,
     as_row_source,
+    column_name,
     column_names,
     is_dask,
     largest_entry,
@@ -153,7 +154,8 @@ class Data:
     @property
     def n_scores(self) -> int:
         """The number of columns of the design: coefficients of one score."""
-        return (self.width if self.space is None else self.space.outputs) + int(self.intercept)
+        columns = self.width - len(self.dropped or ()) if self.map is None else self.map.outputs
+        return columns + int(self.intercept)
 
     @property
     def space(self) -> FeatureMap | None:
@@ -167,9 +169,9 @@ class Data:
         """Which columns are dropped, as "without 'a'"; empty if there are none."""
         if self.dropped is None:
             return ""
-        names = column_names(self.width, self.columns)
+        listed = (repr(column_name(column, self.columns)) for column in self.dropped[:MOST_NAMES])
         more = f" and {len(self.dropped) - MOST_NAMES:,} more" if len(self.dropped) > MOST_NAMES else ""
-        return f"without {', '.join(repr(names[column]) for column in self.dropped[:MOST_NAMES])}{more}"
+        return f"without {', '.join(listed)}{more}"
 
     @property
     def n_classes(self) -> int:

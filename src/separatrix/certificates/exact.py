@@ -206,10 +206,16 @@ def exact_margins(design: Design, signs: Floats, coef: Floats, rows: Sequence[in
 
 
 def exact_solution(matrix: Floats, right: Sequence[Fraction]) -> list[Fraction] | None:
-    """Return the solution of a square linear system by elimination without fractions (Bareiss); None if singular."""
+    """Return the solution of a square linear system; None if it is singular."""
+    solutions = exact_solutions(matrix, [right])
+    return None if solutions is None else solutions[0]
+
+
+def exact_solutions(matrix: Floats, rights: Sequence[Sequence[Fraction]]) -> list[list[Fraction]] | None:
+    """Return the solution for each right side by elimination without fractions (Bareiss); None if singular."""
     entries, unit = as_integers(matrix)
-    integers, common = scaled_integers(right)
-    rows = [[*row, number] for row, number in zip(entries.tolist(), integers, strict=True)]
+    integers, commons = zip(*map(scaled_integers, rights), strict=True)
+    rows = [[*row, *numbers] for row, *numbers in zip(entries.tolist(), *integers, strict=True)]
     previous = 1
     for k in range(len(rows)):
         pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
@@ -221,7 +227,8 @@ def exact_solution(matrix: Floats, right: Sequence[Fraction]) -> list[Fraction] 
             if i != k:
                 rows[i] = [(lead[k] * x - row[k] * y) // previous for x, y in zip(row, lead, strict=True)]
         previous = lead[k]
-    return [Fraction(row[-1], previous * common) / Fraction(2) ** unit for row in rows]
+    scales = [previous * common * Fraction(2) ** unit for common in commons]
+    return [[row[place] / scale for row in rows] for place, scale in enumerate(scales, start=len(rows))]
 
 
 def exact_combination(points: Floats, multipliers: Sequence[Fraction]) -> list[Fraction]:

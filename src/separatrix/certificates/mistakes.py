@@ -347,7 +347,8 @@ class _LinearRun:
             weights += change
             total = rate * mistakes
             sizes += total * longest if batch else np.abs(change)
-            ceiling += (total * run.radius) ** 2 + 2.0 * run.rule.margin * total
+            reach = total * run.radius
+            ceiling += reach * reach + 2.0 * run.rule.margin * total
             floor += (run.margin or 0.0) * total
             step = ProofStep(t, float(weights @ weights), ceiling, float(unit @ weights), floor)
             yield step, weights, gamma(t + summed + 4) * sizes
@@ -500,12 +501,12 @@ class _KernelRun:
             row, rate, sign = int(rows[place]), run.rule.rate_of(t), float(self.rows.signs[rows[place]])
             error = (self.space.error + gamma(t + 4)) * float(lengths[place]) * size
             _require_mistake(run.rule, sign * float(scores[place]), error, sign, t, self.number(row))
-            squared_norm += 2.0 * rate * sign * float(scores[place]) + rate**2 * float(matrix[place, place])
-            total, squares, size = total + rate, squares + rate**2, size + rate * float(lengths[place])
+            squared_norm += 2.0 * rate * sign * float(scores[place]) + rate * rate * float(matrix[place, place])
+            total, squares, size = total + rate, squares + rate * rate, size + rate * float(lengths[place])
             ahead += rate * sign * float(progress[row])
             scores += rate * sign * matrix[:, place]
             coef[row] += rate * sign
-            ceiling = run.radius**2 * squares + 2.0 * run.rule.margin * total
+            ceiling = run.radius * run.radius * squares + 2.0 * run.rule.margin * total
             step = ProofStep(t, squared_norm, ceiling, ahead, (run.margin or 0.0) * total)
             yield step, coef, np.full(len(coef), gamma(t + 4) * total)
 

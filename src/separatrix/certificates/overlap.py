@@ -264,7 +264,7 @@ def _rounded_multipliers_hold(
     if not q < 0.5:
         return False, math.inf
     change = Fraction(norm / (1.0 - q) * OUTWARD) * max(sizes)
-    return change < least, float(change / least)
+    return (True, float(change / least)) if change < least else (False, math.inf)
 
 
 def rank_modulo(rows: Floats) -> int:

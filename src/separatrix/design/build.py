@@ -354,6 +354,11 @@ def with_intercept(names: Sequence[str], intercept: bool) -> Sequence[str]:
     return (name, *names) if intercept else names
 
 
+def column_name(j: int, names: Sequence[str] | None = None) -> str:
+    """Return the name of a column, by default x1, x2, …"""
+    return f"x{j + 1}" if names is None else names[j]
+
+
 def column_names(p: int, names: Sequence[str] | None = None) -> tuple[str, ...]:
     """Return the names of p columns, by default x1, x2, …"""
     return tuple(names) if names is not None else _default_names(p)
@@ -361,7 +366,7 @@ def column_names(p: int, names: Sequence[str] | None = None) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _default_names(p: int) -> tuple[str, ...]:
-    return tuple(f"x{j + 1}" for j in range(p))
+    return tuple(map(column_name, range(p)))
 
 
 def row_radius(design: Design) -> float:

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.curvature import INDEPENDENT, Dependence
-from separatrix.certificates.exact import exact_sign_rows, exact_solution
+from separatrix.certificates.exact import exact_sign_rows, exact_solutions
 from separatrix.certificates.rays import Relation
 from separatrix.design.base import Block, Design
 from separatrix.design.moments import dense_parts
@@ -110,11 +109,11 @@ def _solved_relations(
     rows = design.take(counted[:: max(1, len(counted) * design.shape[1] // SAMPLED)])
     scaled = np.ldexp(rows[:, retained], -column_exponents(rows[:, retained]))
     chosen = rows[scipy.linalg.qr(scaled.T, mode="r", pivoting=True)[1][: len(retained)]]
+    rights = [[Fraction(entry) for entry in chosen[:, column].tolist()] for column in columns]
+    solutions = exact_solutions(chosen[:, retained], rights) if len(chosen) == len(retained) else None
     relations: dict[int, Relation] = {}
-    for column in columns:
-        right: list[Any] = [Fraction(entry) for entry in chosen[:, column].tolist()]
-        shares = exact_solution(chosen[:, retained], right) if len(chosen) == len(retained) else None
-        if shares is None or max(max(abs(x.numerator), x.denominator).bit_length() for x in shares) > LONGEST:
+    for column, shares in zip(columns, solutions or (), strict=False):
+        if max(max(abs(x.numerator), x.denominator).bit_length() for x in shares) > LONGEST:
             continue
         relation = {int(j): share for j, share in zip(retained, shares, strict=True) if share}
         if _vanishes(rows[:FEW], {**relation, column: Fraction(-1)}):

@@ -180,6 +180,12 @@ class _Fit:
     original: Problem
     centre: Floats
 
+    @cached_property
+    def collinearity(self) -> Dependence:
+        """The columns of the original problem that depend on others, found once for all solvers."""
+        design, weights = self.original.design, self.original.weights
+        return find_collinearity(design, weights) if design.shape[1] <= MAX_WIDTH else INDEPENDENT
+
     def solve_with_any(self, solvers: Sequence[Solver], start: Floats | None) -> ConvexFit:
         """Solve with the first suitable solver; if it stalls or is slow above the tolerance, with the next one."""
         (first, reason), *others = suitable(self.problem, solvers)
@@ -203,7 +209,7 @@ class _Fit:
         self, solver: Solver, reason: str, start: Floats | None, previous: Run | None = None, patience: float = math.inf
     ) -> ConvexFit:
         """Run one solver; `previous` is the run that it continues."""
-        options, confirm = self.options, _GapCheck(self.original, self.centre, self.options.tol)
+        options, confirm = self.options, _GapCheck(self, self.options.tol)
         passes_left = options.max_passes - (previous.passes if previous else 0.0)
         rules, kept = self._rules(solver, min(passes_left, patience)), options.keep_iterates
         end = run(self.problem, solver, rules, start=start, watch=self.watch, confirm=confirm, keep_iterates=kept)
@@ -247,8 +253,7 @@ class _GapCheck:
     centred.
     """
 
-    problem: Problem
-    centre: Floats
+    fit: _Fit
     tol: float
     checked_excess: float = math.inf
     last: tuple[list[Any], GapBound] | None = None
@@ -264,11 +269,11 @@ class _GapCheck:
 
     def bound_at(self, point: Step | Run) -> GapBound:
         """Return the bound at a step or at the end of a run, computed unless it was for the last one."""
-        key: list[Any] = [point.coef, None if self.problem.loss.has_curvature else point.dual]
+        key: list[Any] = [point.coef, None if self.fit.original.loss.has_curvature else point.dual]
         if self.last is None or not all(map(np.array_equal, self.last[0], key)):
-            coef = shift_intercept(point.coef, self.centre, -1.0)
+            coef = shift_intercept(point.coef, self.fit.centre, -1.0)
             if isinstance(point, Run) and point.status is Status.SEPARATED:
-                bound = value_bound(self.problem, coef, slack=STATED_SLACK)
+                bound = value_bound(self.fit.original, coef, slack=STATED_SLACK)
             else:
                 bound = self._bound(coef, key[1])
             self.last = deepcopy(key), replace(bound, tol=self.tol)
@@ -276,25 +281,20 @@ class _GapCheck:
 
     def _bound(self, coef: Floats, dual: Floats | None) -> GapBound:
         """Return the bound over all columns or, if that is not within the tolerance, over those not dependent."""
-        best = bound_within(self.problem, coef, dual, enough=self._enough, slack=STATED_SLACK, brief=True)
+        best = bound_within(self.fit.original, coef, dual, enough=self._enough, slack=STATED_SLACK, brief=True)
         assert best is not None
         self.dependence = INDEPENDENT
-        curved = self.problem.loss.has_curvature and not self.problem.penalty.strength
-        if self._enough(best) or not (curved and best.rounded) or self._collinearity == INDEPENDENT:
+        curved = self.fit.original.loss.has_curvature and not self.fit.original.penalty.strength
+        if self._enough(best) or not (curved and best.rounded) or self.fit.collinearity == INDEPENDENT:
             return best
         asked: dict[str, Any] = {"enough": self._enough, "slack": STATED_SLACK, "brief": True}
-        within = bound_within(self.problem, coef, None, self._collinearity, **asked)
+        within = bound_within(self.fit.original, coef, None, self.fit.collinearity, **asked)
         if within is not None:
-            best, self.dependence = within, self._collinearity
+            best, self.dependence = within, self.fit.collinearity
         return best
 
     def _enough(self, bound: GapBound) -> bool:
         return replace(bound, tol=self.tol).stated_gap <= self.tol
-
-    @cached_property
-    def _collinearity(self) -> Dependence:
-        design = self.problem.design
-        return find_collinearity(design, self.problem.weights) if design.shape[1] <= MAX_WIDTH else INDEPENDENT
 
 
 def linear_result(

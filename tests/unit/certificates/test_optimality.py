@@ -40,3 +40,34 @@ def test_columns_of_zeros_leave_nothing_to_improve(classes: int, least: float, w
     assert certificate.verify(X, y, weights)
     mutation = Mutation("", certificate.to_json(), X, y, weights)
     assert standalone_status(mutation, tmp_path) == 0
+
+
+def test_rows_without_curvature_do_not_weaken_the_curvature_of_the_others(tmp_path: Path) -> None:
+    """A row that is right by far has the only entry of a column, whose coefficient has but a tiny penalty."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=20)
+    y = np.where(x + rng.normal(size=20) > 0.0, 1, -1)
+    X = np.column_stack([1e6 * x, np.zeros(20)])
+    X[np.argmax(x * y), 1] = 30.0
+    model = sx.LinearSVM(loss="squared_hinge", strength=1e-11, tol=1e-9).fit(X, y)
+    certificate = model.certificate_
+    assert certificate.relative_gap <= 1e-9
+    assert certificate.radii is not None
+    assert certificate.verify(X, y)
+    assert standalone_status(Mutation("", certificate.to_json(), X, y, None), tmp_path) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_indicators_of_all_groups_with_noise_and_a_row_far_out(seed: int, tmp_path: Path) -> None:
+    """The row far out has no curvature: it says nothing of how far the others determine the coefficients."""
+    rng = np.random.default_rng(seed)
+    first, noise = rng.integers(0, 2, 44) == 0, rng.normal(size=44)
+    y = (first + 2.0 * noise + rng.logistic(size=44) > 0.5).astype(int)
+    noise[np.argmax(np.where(y == 1, noise, -np.inf))] += 1e7
+    X = np.column_stack([first, ~first + noise * 2.0**-28])
+    model = sx.LogisticRegression().fit(X, y)
+    certificate = model.certificate_
+    assert certificate.relative_gap <= 1e-8
+    assert certificate.existence is None
+    assert certificate.verify(X, y)
+    assert standalone_status(Mutation("", certificate.to_json(), X, y, None), tmp_path) == 0

@@ -10,7 +10,10 @@ import scipy.sparse
 
 from separatrix.certificates.curvature import INDEPENDENT, Dependence
 from separatrix.design.build import make_design
+from separatrix.fit import convex
 from separatrix.fit.collinearity import find_collinearity
+from separatrix.losses.margin import Logistic
+from separatrix.problem import Problem
 
 N = 60
 
@@ -84,3 +87,20 @@ def test_more_columns_than_rows():
     for column, relation in zip(found.aliased, found.relations, strict=True):
         rows = [[Fraction(1), *map(Fraction, row)] for row in X.tolist()]
         assert all(row[column] == sum(share * row[j] for j, share in relation.items()) for row in rows)
+
+
+def test_the_solvers_of_a_fit_share_the_relations(monkeypatch: pytest.MonkeyPatch):
+    """A tolerance that no solver reaches: each computes the bound over the independent columns."""
+    rng, designs = np.random.default_rng(0), []
+
+    def counted(design, weights):
+        designs.append(design)
+        return find_collinearity(design, weights)
+
+    monkeypatch.setattr(convex, "find_collinearity", counted)
+    x, z = rng.normal(size=(2, 60))
+    design = make_design(np.column_stack([x, x + z * 1e-15]), intercept=True)
+    problem = Problem(design, np.where(x + rng.logistic(size=60) > 0.0, 1.0, -1.0), Logistic())
+    fit = convex.fit_convex(problem, convex.ConvexOptions(tol=1e-30))
+    assert ", then " in fit.reason
+    assert len(designs) == 1
