@@ -41,6 +41,7 @@ from separatrix.solvers.stochastic import Stochastic
 Link = Literal["sigmoid", "softmax", "one_vs_rest", "none"]
 Side = Literal["positive", "negative"]
 ADDITIVE_FACTS = ("updates", "visits", "reads", "gap")  # facts that are summed over the fits
+NO_OPTIMUM = {Status.INFEASIBLE, Status.SEPARATED}  # goals that are reached without an optimum
 
 
 class ClassifiedRows:
@@ -325,7 +326,7 @@ def join_results(parts: Sequence[FitResult], classes: Sequence[Any], scheme: Sch
     if len(parts) == 1:
         return parts[0]
     certificate = PartsCertificate.of([part.certificate for part in parts], classes, scheme)
-    worst = min(parts, key=lambda part: (part.status.reached_goal, part.status is not Status.INFEASIBLE))
+    worst = min(parts, key=lambda part: (part.status.reached_goal, part.status not in NO_OPTIMUM))
     against = " against the rest" if scheme == "one-vs-rest" else ""
     messages = [f"{certificate.data.part_name(k)}{against}: {part.message}" for k, part in enumerate(parts)]
     facts = {name: sum(part.facts[name] for part in parts) for name in ADDITIVE_FACTS if name in parts[0].facts}

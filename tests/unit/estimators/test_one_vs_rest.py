@@ -6,7 +6,8 @@ from sklearn.datasets import load_iris
 
 import separatrix as sx
 from separatrix.certificates.base import PartsCertificate
-from separatrix.errors import OptionError
+from separatrix.errors import OptionError, SeparationWarning
+from separatrix.fit.result import Status
 
 FRAME, Y = load_iris(return_X_y=True, as_frame=True)
 X = FRAME.to_numpy()
@@ -24,6 +25,15 @@ def test_the_joined_fit_is_that_of_one_vs_rest_regression():
     np.testing.assert_allclose(wrapped.predict_proba(FRAME), own.predict_proba(FRAME), rtol=1e-12)
     chances = np.column_stack([each.predict_proba(FRAME)[:, 1] for each in wrapped.estimators_])
     np.testing.assert_allclose(wrapped.predict_proba(FRAME), chances / chances.sum(axis=1, keepdims=True), rtol=1e-12)
+
+
+def test_a_fit_with_a_separated_class_is_not_optimal():
+    """Setosa is separated from the rest, versicolor and virginica are not."""
+    with pytest.warns(SeparationWarning):
+        model = sx.LogisticRegression(multiclass="one_vs_rest").fit(X[:, :2], NAMES)
+    assert [str(part.status) for part in model.result_.parts] == ["separated", "optimal", "optimal"]
+    assert model.result_.status is Status.SEPARATED
+    assert model.certificate_.verify(X[:, :2], NAMES).holds
 
 
 def test_the_certificates_are_of_each_class_against_the_rest():
