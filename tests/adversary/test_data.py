@@ -50,11 +50,11 @@ def test_weights_where_there_are_none() -> None:
     assert "the fit had no sample weights" in str(found)
 
 
-def test_a_kernel_of_your_own_cannot_be_written() -> None:
+def test_a_custom_kernel_cannot_be_saved() -> None:
     y = np.where(X[:, 0] > 0, 1, 0)
     certificate = sx.check_separability(X, y, kernel=lambda a, b: a @ b.T)
     assert certificate.verify(X, y)
-    with pytest.raises(OptionError, match="cannot be written"):
+    with pytest.raises(OptionError, match="a custom kernel function cannot be saved"):
         certificate.to_json()
 
 

@@ -21,18 +21,18 @@ def compare(  # every parameter is an option
         typer.Option(metavar="LABEL", help="Which class is +1; of more than two, against all others."),
     ] = None,
     holdout: Annotated[
-        float, typer.Option(metavar="SHARE", help="The share of rows kept apart from a second fit of each, 0 for none.")
+        float, typer.Option(metavar="SHARE", help="The share of rows to hold out from a second fit of each learner; 0 for none.")
     ] = 0.2,
     intercept: Annotated[
         bool, typer.Option("--intercept/--no-intercept", help="Whether the boundary may miss the origin.")
     ] = True,
-    seed: Annotated[int, typer.Option(help="Seeds which rows are kept apart.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of the choice of the held-out rows.")] = 0,
     **flags: Any,
 ) -> None:
-    """Fit perceptron, LMS, logistic regression and more to the same rows, and set them side by side.
+    """Fit perceptron, LMS, logistic regression and more to the same rows, and compare them side by side.
 
-    What each corrects at a row, what it minimises, its errors on its own rows and on rows kept apart, its margin, its
-    cost, its evidence, every loss at its weights.
+    For each learner: its update, its objective, its errors on training and held-out rows, its margin, its cost, its
+    evidence, and the value of every loss at its weights.
 
     Example: separatrix compare demo:five-points
     """
