@@ -39,6 +39,7 @@ from separatrix.certificates.curvature import (
     careful_scores,
     centred_coef,
     curvature_bound,
+    is_zero,
     loss_bound,
     never,
     penalties,
@@ -80,6 +81,8 @@ def gap_bound(
     where the gap is not one of rounding.
     """
     problem = problem.normalised
+    if conditions is PLAIN and is_zero(problem, coef):
+        return GapBound(0.0, 0.0, 0.0, problem.least_scale)
     dual, best = _DualGap(problem, coef, conditions, slack), None
     if dual.is_usable:
         best = dual.bound(slopes, enough)
