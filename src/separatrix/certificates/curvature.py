@@ -159,7 +159,7 @@ def trivial_bound(problem: Problem, objective: float, error: float) -> GapBound:
 
 
 def is_zero(problem: Problem, coef: Floats) -> bool:
-    """Tell whether the objective is exactly 0: every target of a squared loss equals the intercept, and all else is 0."""
+    """Tell whether the objective is exactly 0: a squared loss whose targets equal the intercept, and no slopes."""
     virtual = int(problem.design.virtual)
     if problem.loss.name != "squared" or coef[virtual:].any():
         return False

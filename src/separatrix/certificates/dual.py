@@ -8,8 +8,8 @@ where a column with qⱼ = 0 < aⱼ needs |vⱼ| ≤ aⱼ. For the intercept, wh
 bounds the intercept of all coefficients whose objective is at most that of w, P₀. A margin loss is at least minus the
 margin, so that the mean over a class gives |b| ≤ P₀/π + ‖mean row of the class‖ W, π the share of the smaller class and
 W a bound on the other coefficients, √(2P₀/q) or P₀/a. For the squared loss it is √(2P₀) + |ȳ| + ‖mean row‖ W, for a
-softmax half the sum of the |rₖ| times P₀/π + √2 ‖mean row‖ W. The same holds for some rows of each class instead of all:
-few long rows are left out. Other columns without a penalty: see `certificates.curvature`.
+softmax half the sum of the |rₖ| times P₀/π + √2 ‖mean row‖ W. The same holds for some rows of each class instead of
+all, so that a few long rows may be left out. Other columns without a penalty: see `certificates.curvature`.
 
 The slopes are those of the loss at w, moved along its curvature to where r is 0, as far as a Newton step would move
 them; for a loss without curvature those of one class are scaled down instead. Under an L1 penalty alone they are scaled

@@ -130,7 +130,9 @@ class _Scaled(NamedTuple):
     def squares(self, bound: GapBound) -> SquaresBound:
         """Return the bounds on the sum of squares, exact if it is 0."""
         squares = SquaresBound.of(bound, self.problem.total_weight, self.target_exponent, self.weight_exponent)
-        return replace(squares, rss=0.0, excess=0.0, relative_excess=0.0) if is_zero(self.problem, self.coef) else squares
+        return (
+            replace(squares, rss=0.0, excess=0.0, relative_excess=0.0) if is_zero(self.problem, self.coef) else squares
+        )
 
 
 def _exponent(*arrays: Floats) -> int:
@@ -196,7 +198,7 @@ class LeastSquaresCertificate(Certificate):
     @property
     def verdict(self) -> str:
         """'optimal' (a relative excess of at most 1e-6), 'optimal within' the columns not held, or 'stopped'."""
-        if self.relative_excess > OPTIMAL_GAP:
+        if not self.relative_excess <= OPTIMAL_GAP:
             return "stopped"
         return "optimal within" if self.held else "optimal"
 
