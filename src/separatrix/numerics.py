@@ -288,15 +288,6 @@ def _is_rounded(entry: Any, number: float) -> bool:
     return isinstance(entry, int | np.integer) and int(entry) != number
 
 
-def solve_semidefinite(matrix: Floats, right: Floats, outputs: int = 1) -> Floats:
-    """Solve a positive semidefinite system; if it is singular, for the minimum-norm solution in columns of equal scale.
-
-    With several outputs the unknowns are (p, outputs), columns outer, and a constant over the outputs is free, as in a
-    softmax: the solution sums to 0 over the outputs.
-    """
-    return semidefinite_solver(matrix, outputs)(right)
-
-
 def solve_triangle(triangle: Floats, right: Floats, *, transposed: bool = False) -> Floats:
     """Solve an upper triangular system, or its transpose."""
     if not len(triangle):
@@ -305,7 +296,12 @@ def solve_triangle(triangle: Floats, right: Floats, *, transposed: bool = False)
 
 
 def semidefinite_solver(matrix: Floats, outputs: int = 1) -> Callable[[Floats], Floats]:
-    """Factor a matrix once and return a function that solves for one right side, or for several as columns."""
+    """Factor a positive semidefinite matrix once and return a function that solves for one right side, or for columns.
+
+    If it is singular the solution is that of minimum norm, in columns of equal scale. With several outputs the unknowns
+    are (p, outputs), columns outer, and a constant over the outputs is free, as in a softmax: the solution sums to 0
+    over the outputs.
+    """
     scaled, scale = _in_equal_scale(matrix, outputs)
     solve = _by_cholesky(scaled, RANK_TOLERANCE) or _by_eigenvalues(scaled)
     return lambda right: np.asarray((solve((right.T / scale).T).T / scale).T)

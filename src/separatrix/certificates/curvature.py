@@ -158,6 +158,15 @@ def trivial_bound(problem: Problem, objective: float, error: float) -> GapBound:
     return GapBound(objective, error, (objective + error) * (1.0 + 4 * UNIT), problem.least_scale)
 
 
+def is_zero(problem: Problem, coef: Floats) -> bool:
+    """Tell whether the objective is exactly 0: a squared loss whose targets equal the intercept, and no slopes."""
+    virtual = int(problem.design.virtual)
+    if problem.loss.name != "squared" or coef[virtual:].any():
+        return False
+    different = problem.y != (coef[0] if virtual else 0.0)
+    return not (different if problem.weights is None else problem.weights[different]).any()
+
+
 @dataclass(frozen=True)
 class Dependence:
     """Columns of a fit that depend on others: exactly, with their relations, or so nearly that they are held."""
@@ -414,10 +423,10 @@ def _attempts(problem: Problem, coef: Floats, columns: Indices | None, condition
 
 
 def _thresholds(problem: Problem) -> tuple[float, ...]:
-    """Return the values of τ to try; for the logistic loss, curvatures below count as 0."""
+    """Return the values of τ to try; for the logistic loss and a softmax, curvatures below count as 0."""
     if problem.loss.name == "squared hinge":
         return SHORTFALLS
-    return (0.0, LEAST_CURVATURE) if problem.loss.name == "logistic" else (0.0,)
+    return (0.0,) if problem.loss.name == "squared" else (0.0, LEAST_CURVATURE)
 
 
 def _is_unbounded(conditions: Conditions) -> bool:

@@ -8,8 +8,8 @@ where a column with qⱼ = 0 < aⱼ needs |vⱼ| ≤ aⱼ. For the intercept, wh
 bounds the intercept of all coefficients whose objective is at most that of w, P₀. A margin loss is at least minus the
 margin, so that the mean over a class gives |b| ≤ P₀/π + ‖mean row of the class‖ W, π the share of the smaller class and
 W a bound on the other coefficients, √(2P₀/q) or P₀/a. For the squared loss it is √(2P₀) + |ȳ| + ‖mean row‖ W, for a
-softmax half the sum of the |rₖ| times P₀/π + √2 ‖mean row‖ W. Other columns without a penalty: see
-`certificates.curvature`.
+softmax half the sum of the |rₖ| times P₀/π + √2 ‖mean row‖ W. The same holds for some rows of each class instead of
+all, so that a few long rows may be left out. Other columns without a penalty: see `certificates.curvature`.
 
 The slopes are those of the loss at w, moved along its curvature to where r is 0, as far as a Newton step would move
 them; for a loss without curvature those of one class are scaled down instead. Under an L1 penalty alone they are scaled
@@ -39,6 +39,7 @@ from separatrix.certificates.curvature import (
     careful_scores,
     centred_coef,
     curvature_bound,
+    is_zero,
     loss_bound,
     never,
     penalties,
@@ -53,7 +54,6 @@ from separatrix.numerics import (
     entropy_complement,
     entropy_term,
     semidefinite_solver,
-    solve_semidefinite,
     two_product,
     two_sum,
 )
@@ -61,6 +61,7 @@ from separatrix.problem import Problem
 
 MAX_CURVATURES = 2**28  # numbers (2 GB) of the per-row curvature matrices that are stored at once
 SMALL = 2**18  # entries of a design up to which every bound is tried
+LENGTHS = 2**11  # powers of 2 that lengths of rows are compared with
 ROUNDS = 2  # Newton steps of the slopes; the second removes the rounding error of the first
 
 
@@ -80,6 +81,8 @@ def gap_bound(
     where the gap is not one of rounding.
     """
     problem = problem.normalised
+    if conditions is PLAIN and is_zero(problem, coef):
+        return GapBound(0.0, 0.0, 0.0, problem.least_scale)
     dual, best = _DualGap(problem, coef, conditions, slack), None
     if dual.is_usable:
         best = dual.bound(slopes, enough)
@@ -112,7 +115,8 @@ class _DualSums(NamedTuple):
     """Weighted sums over rows at a dual point: `depth` roundings at most were made in each.
 
     The conjugates and the sizes of their terms, Σ sαx, Σ sα² and Σ sα. Sums of α and of αx have a `rest`; `inexact` is
-    a bound on the sizes of the terms of that of α, which is the one that is rounded.
+    a bound on the sizes of the terms of that of α, which is the one that is rounded. `product_sizes` is Σ |sαx| where
+    dot products are careful, else 0.
     """
 
     depth: float
@@ -120,6 +124,7 @@ class _DualSums(NamedTuple):
     size: float
     products: Floats
     products_rest: Floats
+    product_sizes: Floats
     squares: Floats
     slopes: Floats
     slopes_rest: Floats
@@ -140,6 +145,7 @@ def join_dual_sums(a: Sequence[Any], b: Sequence[Any]) -> _DualSums:
         first.size + second.size,
         products,
         first.products_rest + second.products_rest + products_error,
+        first.product_sizes + second.product_sizes,
         first.squares + second.squares,
         slopes,
         first.slopes_rest + second.slopes_rest + slopes_error,
@@ -341,6 +347,7 @@ class _DualGap:
         depth = sums.depth + dual.shape[1] + 8.0
         error = gamma(depth) * lengths
         if self.careful:
+            lengths = OUTWARD * sums.product_sizes.reshape(dual.shape) / total
             error = 4 * UNIT * np.abs(dual) + (4.0 * gamma(2.0 * depth) ** 2 + gamma(dual.shape[1] - 1.0)) * lengths
         return dual, self.slack * OUTWARD * error + TINY, 2 * UNIT * lengths
 
@@ -401,10 +408,21 @@ class _DualGap:
         share = least_share(problem) / OUTWARD
         if not share > 0.0:
             return math.inf
-        length /= math.sqrt(share)
-        if problem.loss.target == "classes":
-            return OUTWARD * 0.5 * (primal / share + math.sqrt(2.0) * length * size + 2.0 * offset)
-        return OUTWARD * (primal / share + length * size + offset)
+        classes = problem.loss.target == "classes"
+        size *= math.sqrt(2.0) * OUTWARD if classes else 1.0
+        reach = primal / share + length / math.sqrt(share) * size
+        if self.careful and size < math.inf:
+            reach = min(reach, self._reach_of_short_rows(primal, size))
+        return OUTWARD * (0.5 * reach + offset if classes else reach + offset)
+
+    def _reach_of_short_rows(self, primal: float, size: float) -> float:
+        """Return the bound by the rows of each class that are no longer than some power of 2, the best one."""
+        codes, problem = _class_codes(self.problem), self.problem
+        masses = problem.design.fold(_masses_by_length, int(codes.max()) + 1, rows=(codes, problem.row_weights))
+        shares = np.cumsum(masses, axis=1) / (problem.total_weight * OUTWARD)
+        with np.errstate(divide="ignore", over="ignore"):
+            reach = primal / shares + np.ldexp(size, np.arange(LENGTHS) - LENGTHS // 2)
+        return float(reach.min(axis=1).max())
 
     def _scaled_into_box(self, slopes: Floats) -> Floats:
         """Return slopes scaled into the L1 box, at a scale that makes the dual large."""
@@ -427,9 +445,20 @@ def _rows_of(gap: _DualGap, coef: Floats | None = None, change: float | Floats =
 
 def least_share(problem: Problem) -> float:
     """Return the share of the weight of the smallest class."""
-    codes = problem.y if problem.loss.target == "classes" else (problem.y > 0.0).astype(np.intp)
-    shares = np.bincount(codes.astype(np.intp), weights=problem.row_weights, minlength=2) / problem.total_weight
+    shares = np.bincount(_class_codes(problem), weights=problem.row_weights, minlength=2) / problem.total_weight
     return float(shares.min())
+
+
+def _class_codes(problem: Problem) -> Any:
+    return problem.y if problem.loss.target == "classes" else (problem.y > 0.0).astype(np.intp)
+
+
+def _masses_by_length(block: Block, codes: Any, weights: Floats, classes: int) -> Floats:
+    """Return the weights of the rows of each class by their length: at most 2^(j − LENGTHS/2) in column j."""
+    lengths = np.sqrt(np.square(block.dense()[:, int(block.virtual) :]).sum(axis=1) + TINY) * OUTWARD
+    masses = np.zeros((classes, LENGTHS))
+    np.add.at(masses, (codes, np.frexp(lengths)[1] + LENGTHS // 2), np.where(lengths < np.inf, weights, 0.0))
+    return masses
 
 
 def _mean_squares(problem: Problem, slopes: Floats) -> Floats:
@@ -475,13 +504,14 @@ def _dual_sums(block: Block, *arguments: Any) -> _DualSums:
     column = weights if slopes.ndim == 1 or isinstance(weights, float) else weights[:, np.newaxis]
     high, low = two_product(column, slopes) if how.weighted else (slopes, np.zeros_like(slopes))
     total, rest, inexact = _split_sums(slopes) if not how.weighted else (*compensated_sums(high, low), 32 * UNIT)
-    products, products_rest = _products(block, high, low, how.careful)
+    products, products_rest, product_sizes = _products(block, high, low, how.careful)
     return _DualSums(
         depth=float(len(y)) + 4.0,
         conjugate=float(np.sum(weights * conjugates)),
         size=float(np.sum(weights * sizes)),
         products=products,
         products_rest=products_rest,
+        product_sizes=product_sizes,
         squares=np.sum(high * slopes, axis=0),
         slopes=total,
         slopes_rest=rest,
@@ -509,7 +539,7 @@ def _logistic_sums(block: Block, y: Floats, how: _Rows) -> _DualSums:
     squares, count = np.asarray(float(q @ q)), float(len(y))
     bound = np.asarray(count * float(q.max(initial=0.0)) * inexact)
     none = np.zeros_like(products)
-    return _DualSums(count + 4.0, conjugate, size - conjugate, products, none, squares, total, rest, bound, False)
+    return _DualSums(count + 4.0, conjugate, size - conjugate, products, none, none, squares, total, rest, bound, False)
 
 
 def _split_sums(values: Floats) -> tuple[Floats, Floats, float]:
@@ -525,18 +555,19 @@ def _split_sums(values: Floats) -> tuple[Floats, Floats, float]:
     return leading.sum(axis=0), (values - leading).sum(axis=0), 4.0 * count * UNIT
 
 
-def _products(block: Block, high: Floats, low: Floats, careful: bool) -> tuple[Floats, Floats]:
-    """Return Xᵗ(high + low) as sums and remainders; with plain dot products there are no remainders."""
+def _products(block: Block, high: Floats, low: Floats, careful: bool) -> tuple[Floats, Floats, Floats]:
+    """Return Xᵗ(high + low) as sums and remainders, and |X|ᵗ|high|; with plain dot products only the sums."""
     if not careful:
         products = block.rmatvec(high)
-        return products, np.zeros_like(products)
+        return products, np.zeros_like(products), np.zeros_like(products)
     columns, by_class = (
         np.ascontiguousarray(block.dense().T),
         zip(np.atleast_2d(high.T), np.atleast_2d(low.T), strict=True),
     )
     parts = [compensated_dots(columns, *own) for own in by_class]
     shape = (len(columns), *high.shape[1:])
-    return tuple(np.stack(part, axis=-1).reshape(shape) for part in zip(*parts, strict=True))  # type: ignore[return-value]
+    sums, rest = (np.stack(part, axis=-1).reshape(shape) for part in zip(*parts, strict=True))
+    return sums, rest, np.abs(columns) @ np.abs(high)
 
 
 def _moved_slopes(block: Block, how: _Rows, y: Any, offset: Floats | None) -> Floats:
@@ -598,7 +629,8 @@ class _Balance(NamedTuple):
         if not (problem.loss.has_curvature and len(self.eta) * outputs**2 <= MAX_CURVATURES):
             return slopes
         curvature = np.asarray(problem.loss.curvature(self.eta, problem.y))
-        if problem.penalty.smooth and self.coef.size <= MAX_WIDTH:
+        work = len(self.eta) * self.coef.size**2
+        if self.coef.size <= MAX_WIDTH and (problem.penalty.smooth or work <= MAX_CURVATURES):
             moved = self._by_columns(curvature, slopes)
             if np.isfinite(problem.loss.conjugate(moved, problem.y)).all():
                 return moved
@@ -615,15 +647,17 @@ class _Balance(NamedTuple):
         return np.asarray(slopes - curvature @ (np.linalg.pinv(mass) @ total))
 
     def _by_columns(self, curvature: Floats, slopes: Floats) -> Floats:
-        """Move slopes as by a Newton step of all coefficients."""
+        """Move slopes as by a Newton step of all coefficients, under an L1 penalty of those that are not 0."""
         problem, coef = self.problem, self.coef
         p, outputs = problem.design.shape[1], coef.size // len(coef)
-        penalty = np.repeat(problem.penalty.curvature(problem.penalty_weights), outputs)
-        hessian = problem.mean_hessian(curvature) + np.diag(penalty)
-        target, moved = coef.reshape(-1), slopes
+        absolute, quadratic = (np.repeat(each, outputs) for each in penalties(problem, PLAIN))
+        target, moved, change = coef.reshape(-1), slopes, np.zeros(coef.size)
+        jump, varying = absolute * np.sign(target), np.flatnonzero((target != 0.0) | (absolute == 0.0))
+        hessian = (problem.mean_hessian(curvature) + np.diag(quadratic))[np.ix_(varying, varying)]
+        solve = semidefinite_solver(hessian, outputs if len(varying) == coef.size else 1)
         for _ in range(ROUNDS):
-            residual = penalty * target - problem.dual_coef(moved).reshape(-1)
-            change = solve_semidefinite(hessian, residual, outputs)
+            residual = quadratic * target + jump - problem.dual_coef(moved).reshape(-1)
+            change[varying] = solve(residual[varying])
             target = target - change
             eta_change = problem.design.matvec(change.reshape(p, outputs))
             one_score = curvature.ndim == 1

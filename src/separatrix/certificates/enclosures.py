@@ -110,7 +110,7 @@ def value_rounding(scores: int) -> float:
 def enclose_loss(loss: Loss, eta: Floats, error: Floats, y: Any, threshold: float = 0.0) -> LossTerms:
     """Return the terms of a loss at scores with bounds on their errors, one bound per row.
 
-    `threshold` is the τ of the squared hinge; a smaller curvature of the logistic loss counts as 0.
+    `threshold` is the τ of the squared hinge; a smaller curvature of the logistic loss or a softmax counts as 0.
     """
     return _ENCLOSED[loss.name](loss, eta, error, y, threshold)
 
@@ -137,7 +137,7 @@ def _squared_hinge(loss: Loss, eta: Floats, error: Floats, y: Any, threshold: fl
     return LossTerms(value, slope, OUTWARD * 2.0 * (error + rounding) + TINY, np.where(curved, 2.0, 0.0))
 
 
-def _softmax(loss: Loss, eta: Floats, error: Floats, y: Any, _: float) -> LossTerms:
+def _softmax(loss: Loss, eta: Floats, error: Floats, y: Any, threshold: float) -> LossTerms:
     value, slope, curvature = loss.expand(eta, y, 2)
     classes = eta.shape[1]
     spread = eta.max(axis=1) - eta.min(axis=1)
@@ -147,8 +147,9 @@ def _softmax(loss: Loss, eta: Floats, error: Floats, y: Any, _: float) -> LossTe
     others = OUTWARD * np.where(own, 0.0, np.minimum(others, 1.0) + TINY)
     slope_error = np.where(own, others.sum(axis=1, keepdims=True) * OUTWARD, others)
     slope_error += gamma(classes) * np.where(own, np.abs(slope), 0.0)
-    least = curvature * np.exp(-2.0 * error)[:, np.newaxis, np.newaxis]
-    return LossTerms(value, slope, slope_error, least, float(2.0 * rounding.max(initial=0.0)))
+    curved = np.trace(curvature, axis1=1, axis2=2) > threshold
+    least = curvature * np.where(curved, np.exp(-2.0 * error), 0.0)[:, np.newaxis, np.newaxis]
+    return LossTerms(value, slope, slope_error, least, float(2.0 * rounding[curved].max(initial=0.0)))
 
 
 _ENCLOSED = {

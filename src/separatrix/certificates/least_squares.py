@@ -30,6 +30,7 @@ from separatrix.certificates.curvature import (
     GapBound,
     curvature_bound,
     dependence_clause,
+    is_zero,
     loss_bound,
     relation_check,
     require_dependence,
@@ -127,16 +128,11 @@ class _Scaled(NamedTuple):
         return cls(scaled, np.ldexp(coef, -exponent), exponent, weight_exponent)
 
     def squares(self, bound: GapBound) -> SquaresBound:
-        """Return the bounds on the sum of squares; it is 0 if all targets equal the intercept, and nothing else."""
+        """Return the bounds on the sum of squares, exact if it is 0."""
         squares = SquaresBound.of(bound, self.problem.total_weight, self.target_exponent, self.weight_exponent)
-        return replace(squares, rss=0.0, excess=0.0, relative_excess=0.0) if self._is_constant else squares
-
-    @property
-    def _is_constant(self) -> bool:
-        virtual = int(self.problem.design.virtual)
-        different = self.problem.y != (self.coef[0] if virtual else 0.0)
-        weights = self.problem.weights
-        return not (self.coef[virtual:].any() or (different if weights is None else weights[different]).any())
+        return (
+            replace(squares, rss=0.0, excess=0.0, relative_excess=0.0) if is_zero(self.problem, self.coef) else squares
+        )
 
 
 def _exponent(*arrays: Floats) -> int:
@@ -202,7 +198,7 @@ class LeastSquaresCertificate(Certificate):
     @property
     def verdict(self) -> str:
         """'optimal' (a relative excess of at most 1e-6), 'optimal within' the columns not held, or 'stopped'."""
-        if self.relative_excess > OPTIMAL_GAP:
+        if not self.relative_excess <= OPTIMAL_GAP:
             return "stopped"
         return "optimal within" if self.held else "optimal"
 

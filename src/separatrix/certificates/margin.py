@@ -39,6 +39,7 @@ from separatrix.certificates.enclosures import (
     gamma,
     lower_claim,
     shown_down,
+    shown_up,
     upper_claim,
 )
 from separatrix.certificates.exact import (
@@ -119,8 +120,9 @@ class MarginCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        widest = f"no halfspace has more than {self.upper:.10g} (relative gap {self.relative_gap:.2g})"
-        return f"every row is right, by {self.lower:.10g} at least; {widest}"
+        gap = shown_up(self.relative_gap, 2)
+        widest = f"no halfspace has more than {shown_up(self.upper, CLAIM_DIGITS)} (relative gap {gap})"
+        return f"every row is right, by {shown_down(self.lower, CLAIM_DIGITS)} at least; {widest}"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         fault = margin_fault(rows, self.coef, self.coef[int(self.data.intercept) :], self.lower)
@@ -221,11 +223,11 @@ class KernelCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        space = f"in the space of {kernel_words(self.kernel)}"
-        most = f"none has more than {self.upper:.6g}"
-        if self.lower > 0.0:
-            return f"{space}: {len(self.rows)} rows make a function that separates by {self.lower:.6g}; {most}"
-        return f"{space}: no function has a margin above {self.upper:.6g}"
+        space, most = f"in the space of {kernel_words(self.kernel)}", shown_up(self.upper, 6)
+        if not self.lower > 0.0:
+            return f"{space}: no function has a margin above {most}"
+        least = shown_down(self.lower, 6)
+        return f"{space}: {len(self.rows)} rows make a function that separates by {least}; none has more than {most}"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         lower, upper, radius = self._bounds(KernelSpace.of(rows), rows.signs)

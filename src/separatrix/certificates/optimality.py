@@ -59,7 +59,16 @@ from separatrix.certificates.curvature import (
 )
 from separatrix.certificates.data import Data, MatchedRows, data_of, require_work
 from separatrix.certificates.dual import gap_bound
-from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma, lower_claim, shown_up, upper_claim
+from separatrix.certificates.enclosures import (
+    OUTWARD,
+    TINY,
+    UNIT,
+    gamma,
+    lower_claim,
+    shown_down,
+    shown_up,
+    upper_claim,
+)
 from separatrix.certificates.margin import require_support
 from separatrix.certificates.overlap import CurvatureProof
 from separatrix.certificates.rays import Relation
@@ -195,7 +204,7 @@ class OptimalityCertificate(Certificate):
     @property
     def verdict(self) -> str:
         """'optimal' (a relative gap of at most 1e-6), 'optimal within' the columns not held, or 'stopped'."""
-        if self.relative_gap > OPTIMAL_GAP:
+        if not self.relative_gap <= OPTIMAL_GAP:
             return "stopped"
         return "optimal within" if self.held else "optimal"
 
@@ -431,8 +440,8 @@ class KernelOptimalityCertificate(Certificate):
     def claim(self) -> str:
         return (
             f"with {kernel_words(self.kernel)} and strength {self.strength:.6g} the objective is at most"
-            f" {self.primal:.10g}, and at least {self.dual:.10g} for any weights: a relative gap of"
-            f" {self.relative_gap:.2g}; {len(self.rows):,} support vectors{self.data.absent}"
+            f" {shown_up(self.primal, 10)}, and at least {shown_down(self.dual, 10)} for any weights: a relative gap of"
+            f" {shown_up(self.relative_gap, 2)}; {len(self.rows):,} support vectors{self.data.absent}"
         )
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:

@@ -32,7 +32,7 @@ from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Certificate, Check, Stated, register, unwritten
 from separatrix.certificates.data import MatchedRows, Whole, match
 from separatrix.certificates.divergence import Divergence
-from separatrix.certificates.enclosures import OUTWARD
+from separatrix.certificates.enclosures import OUTWARD, shown_down, shown_up
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.certificates.overlap import CurvatureProof, OverlapProof, PairOverlap
 from separatrix.certificates.rays import Rays, Relation
@@ -119,9 +119,9 @@ class SeparabilityCertificate(Certificate):
         if self.data.map is None:
             return f"{self.data.without}: {claim}" if self.data.without else claim
         values = "in floats" if self.data.map.exact else "in floats computed here"
-        margin = "" if self.widest is None else f"; the widest margin there is {self.widest.lower:.6g}"
+        margin = "" if self.widest is None else f"; the widest margin there is {shown_down(self.widest.lower, 6)}"
         if self.widest is not None and self.widest.verdict != "widest margin":
-            margin += f" or more, at most {self.widest.upper:.6g}"
+            margin += f" or more, at most {shown_up(self.widest.upper, 6)}"
         return f"after the map ({self.data.map.words}, {values}): {claim}{margin}"
 
     def _claim(self) -> str:

@@ -492,8 +492,8 @@ def _check_margin(statement: Group, witness: Group, rows: LabelledRows) -> Resul
     point = [sum(share[k] * signed[i][j] for k, i in enumerate(chosen)) for j in range(intercept, len(coef))]
     _require(sum(value * value for value in point) <= upper**2, "the upper bound does not follow from the multipliers")
     gap = (float(upper) - float(lower)) / float(upper)
-    widest = f"no halfspace has more than {float(upper):.10g} (relative gap {gap:.2g})"
-    claim = f"every row is right, by {float(lower):.10g} at least; {widest}"
+    widest = f"no halfspace has more than {_shown(upper, 10)} (relative gap {_shown(gap, 2)})"
+    claim = f"every row is right, by {_shown(lower, 10, down=True)} at least; {widest}"
     return "widest margin" if gap <= OPTIMAL_GAP else "separable", claim
 
 
@@ -1094,11 +1094,13 @@ def _blocks(value: Any, width: int, blocks: int | None, least: float = -math.inf
     return [list(block) for block in zip(*(_floats(row, blocks, least) for row in _list(value, width)), strict=True)]
 
 
-def _shown(number: Fraction, digits: int) -> str:
-    """Return a bound with so many digits, rounded up."""
-    text = f"{float(number):.{digits - 1}e}"
-    if float(text) < number:
-        text = str(Context(prec=digits).next_plus(Decimal(text)))
+def _shown(number: Fraction | float, digits: int, *, down: bool = False) -> str:
+    """Return a bound with so many digits, rounded up or down."""
+    text, context = f"{float(number):.{digits - 1}e}", Context(prec=digits)
+    if down and float(text) > number:
+        text = str(context.next_minus(Decimal(text)))
+    elif not down and float(text) < number:
+        text = str(context.next_plus(Decimal(text)))
     return f"{float(text):.{digits}g}"
 
 
@@ -1725,9 +1727,10 @@ def _check_kernel_margin(statement: Group, witness: Group, rows: LabelledRows) -
         shares |= {i: m * rows.targets[i] / total for i, m in own.items()}
     _within("the distance of the classes", space.squared_norm(shares).sqrt().high, Enclosure.of(upper))
     _require(space.longest.low >= Enclosure.of(radius).high, "no row is as long as the radius")
-    where, most = f"in the space of {space.words}", f"{float(upper):.6g}"
+    where, most = f"in the space of {space.words}", _shown(upper, 6)
     if lower:
-        words = f"{len(support)} rows make a function that separates by {float(lower):.6g}; none has more than {most}"
+        least = _shown(lower, 6, down=True)
+        words = f"{len(support)} rows make a function that separates by {least}; none has more than {most}"
         return "separable", f"{where}: {words}"
     flat = float(upper) <= NO_MARGIN * float(radius)
     return "no margin" if flat else "undecided", f"{where}: no function has a margin above {most}"
@@ -1751,8 +1754,8 @@ def _check_kernel_optimality(statement: Group, witness: Group, rows: LabelledRow
         least -= (1 + space.longest * (2 * value).sqrt()) * abs(sum(beta.values(), Fraction(0)))
     _require(max((least * strength).low, ZERO) >= Enclosure.of(dual).high, "the lower bound does not follow")
     relative = max(float(primal) - float(dual), 0.0) / max(float(primal), sys.float_info.min)
-    value_words = f"at most {float(primal):.10g}, and at least {float(dual):.10g} for any weights"
-    gap = f"a relative gap of {relative:.2g}; {len(support):,} support vectors{rows.absent}"
+    value_words = f"at most {_shown(primal, 10)}, and at least {_shown(dual, 10, down=True)} for any weights"
+    gap = f"a relative gap of {_shown(relative, 2)}; {len(support):,} support vectors{rows.absent}"
     words = f"with {space.words} and strength {float(strength):.6g} the objective is {value_words}: {gap}"
     return "optimal" if relative <= OPTIMAL_GAP else "stopped", words
 

@@ -47,7 +47,7 @@ from separatrix.numerics import as_objects, first_rounded, refuse_masked, rounde
 INTERCEPT = "intercept"
 # Beyond these, a square leaves the range of a float64 (about 1e±308).
 LARGEST, SMALLEST = 1e150, 1e-150
-NOT_FINITE = ("must not contain infs or NaNs", "=nan is out of range")  # raised after an overflow or underflow
+NOT_FINITE = ("must not contain infs or NaNs", "=nan is out of range", "there is no information")  # after an overflow
 SCALE_ROWS = 1000  # examined for the scale of columns
 LEAST_MEMORY = 2**24  # bytes: a few blocks per core and the work on them
 LARGE_MAP = 2**26  # bytes from which on a memory-mapped array is read from its file in blocks
@@ -389,7 +389,7 @@ def naming_scales(design: Callable[[], Design]) -> Iterator[None]:
     """Turn errors of overflow and underflow into a DataError that names the column whose scale is the most extreme."""
     try:
         yield
-    except ValueError as error:
+    except (ArithmeticError, ValueError) as error:
         if not any(words in str(error) for words in NOT_FINITE) or not (rows := design()).random_rows:
             raise
         largest = np.abs(rows.take(range(min(rows.shape[0], SCALE_ROWS)))).max(axis=0)

@@ -291,6 +291,8 @@ def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None,
     """Fit rows by the family of some checked options."""
     with naming_scales(lambda: make_design(rows.X, intercept=False, names=rows.names)):
         fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch, **more)
+        if not np.isfinite(fitted.result.coef).all():
+            raise ValueError("coefficients must not contain infs or NaNs, and these do: rescale the columns")
     certificate = certificate_about(fitted.result.certificate, rows, options)
     fitted.result = replace(fitted.result, certificate=certificate)
     return fitted

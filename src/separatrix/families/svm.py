@@ -83,7 +83,8 @@ def _with_middle_intercept(original: Problem, fit: ConvexFit) -> ConvexFit:
     intercept = middle_intercept(kink * problem.y - scores, weights, float(weights[problem.y > 0.0].sum()))
     moved = fit.coef.copy()
     moved[0] += intercept - fit.walk.coef[0]
-    bound = gap_bound(original, moved, fit.dual, slack=STATED_SLACK)
-    if bound.gap > fit.bound.gap + EQUAL_OBJECTIVE * bound.objective:
+    bound = replace(gap_bound(original, moved, fit.dual, slack=STATED_SLACK), tol=fit.bound.tol)
+    worse = bound.gap > fit.bound.gap + EQUAL_OBJECTIVE * bound.objective
+    if worse or bound.stated_gap > max(fit.bound.stated_gap, fit.bound.tol):
         return fit
     return replace(fit, coef=moved, bound=bound, walk=fit.walk.ending_at(moved))

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.curvature import INDEPENDENT, MAX_WIDTH, STATED_SLACK, Dependence, GapBound
+from separatrix.certificates.curvature import INDEPENDENT, MAX_WIDTH, STATED_SLACK, Dependence, GapBound, is_zero
 from separatrix.certificates.dual import value_bound
 from separatrix.certificates.optimality import OptimalityCertificate, bound_within
 from separatrix.design.build import row_radius
@@ -151,7 +151,7 @@ def fit_convex(
     extra_rules: Sequence[Rule] = (),
 ) -> ConvexFit:
     """Minimise the objective until the tolerance or a limit is met; a descent that diverges returns to its start."""
-    original, centre = problem, np.zeros(0)
+    original, centre, start = problem, np.zeros(0), _exact_start(problem, start)
     if options.solver is None or not options.solver.needs.columns_as_given:
         problem, centre = problem.centred()
     fit = _Fit(problem, options, tuple(extra_rules), watch, original, centre)
@@ -167,6 +167,15 @@ def fit_convex(
         raise
     walk = solved.walk.with_iterates(lambda coef: shift_intercept(coef, centre, -1.0))
     return replace(solved, coef=shift_intercept(solved.coef, centre, -1.0), walk=walk, centre=centre)
+
+
+def _exact_start(problem: Problem, start: Floats | None) -> Floats | None:
+    """Return the coefficients of targets that are all the same number, which have no loss, or else the given start."""
+    if not problem.loss.quadratic or problem.loss.target != "numbers":
+        return start
+    constant = problem.zero_coef()
+    constant[: int(problem.design.virtual)] = problem.y[int(problem.row_weights.argmax())]
+    return constant if is_zero(problem, constant) else start
 
 
 @dataclass

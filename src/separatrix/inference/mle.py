@@ -333,6 +333,8 @@ def invert_information(information: Floats) -> tuple[Floats, Floats, Floats]:
     """Return a generalised inverse (k, k), the column scales (k,), and the null directions in scaled columns (k, d)."""
     scale = np.sqrt(np.maximum(np.diag(information), TINY))
     scaled = information / np.outer(scale, scale)
+    if not len(scaled):  # LAPACK reports an empty matrix as an error
+        return scaled, scale, scaled
     factor, failed = scipy.linalg.lapack.dpotrf(scaled, lower=1, clean=1)
     if not failed and (np.diag(factor) ** 2 > SINGULAR).all():
         root = scipy.linalg.lapack.dtrtri(factor, lower=1)[0] / scale

@@ -33,8 +33,8 @@ export function marginVerdict({ lower, upper }) {
 
 /** Return the claim about a margin. @param {{lower: number, upper: number}} statement */
 export function marginClaim({ lower, upper }) {
-  const gap = general((upper - lower) / upper, 2);
-  return `every row is right, by ${general(lower, 10)} at least; no halfspace has more than ${general(upper, 10)} (relative gap ${gap})`;
+  const gap = bound((upper - lower) / upper, 2, true);
+  return `every row is right, by ${bound(lower, 10, false)} at least; no halfspace has more than ${bound(upper, 10, true)} (relative gap ${gap})`;
 }
 
 /**
@@ -97,6 +97,15 @@ export function general(x, digits) {
   const figures = mantissa.replace(".", "");
   if (exponent < 0) return trim(`0.${"0".repeat(-exponent - 1)}${figures}`);
   return trim(`${figures.slice(0, exponent + 1)}.${figures.slice(exponent + 1)}`);
+}
+
+/** Return a bound ≥ 0 with so many significant digits, rounded up or down. @param {number} x @param {number} digits @param {boolean} up */
+function bound(x, digits, up) {
+  const text = x.toExponential(digits - 1);
+  if (up ? Number(text) >= x : Number(text) <= x) return general(Number(text), digits);
+  const [mantissa, exponent] = text.split("e");
+  const step = up ? 10 ** (1 - digits) : -(10 ** (1 - digits));
+  return general(Number(`${(Number(mantissa) + step).toFixed(digits - 1)}e${exponent}`), digits);
 }
 
 /** Return a number in exponential notation, ties rounded to the even digit. @param {number} x @param {number} digits */
