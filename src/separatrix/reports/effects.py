@@ -35,7 +35,7 @@ from separatrix.rendering.sheet import ABSENT, LARGE, Reasons, digits, percent
 from separatrix.reports.pictures import QUANTITIES, SampledRows, coefficient_table
 from separatrix.tables.table import Table, TableSource
 
-NAMES_SHOWN, ROWS_SHOWN = 24, 72  # coefficients, and coefficients times classes
+NAMES_SHOWN, ROWS_SHOWN = 30, 90  # coefficients, and coefficients times classes
 MOST_ENTRIES = 2_000_000  # rows times features, above which nothing is fitted again
 MOST_TESTS = 12  # joint tests
 SMALL_P = 0.001

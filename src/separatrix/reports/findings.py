@@ -262,7 +262,7 @@ def _tested(trained: TrainedModel, diagnosis: Diagnosis | None) -> Finding:
     table = trained.fitted.table
     tested = 0 if table is None else sum(term.p_value is not None for term in table.terms)
     if table is None or not tested:
-        return Finding("tested", "no", (no_intervals(trained),))
+        return Finding("tested", "no", (no_intervals(trained).partition("; ")[0],))
     word: Word = "yes"
     evidence = list(table.conventions[:1])
     if tested < len(table.terms):

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-WIDTH, HEIGHT = 4.8, 3.7  # inches: on a phone, text of 10 points is then about 10 pixels high
+WIDTH, HEIGHT = 4.2, 3.3  # inches: on a phone, text of 10 points is then about 12 pixels high
 MANY_POINTS = 600  # of a line or a scatter, above which it is rasterised
 TICKS = 5  # per axis, about
 DOTS_PER_INCH = 150  # of rasterised parts
@@ -73,7 +73,7 @@ TINIEST = 1e-16  # relative gap
 TRACED = {
     "objective": "the objective",
     "relative_excess": "the relative duality gap",
-    "mistakes": "the number of mistakes per step",
+    "mistakes": "the number of mistakes",
     "wrong": "the number of rows predicted wrongly",
     "lower": "the lower bound",
 }
@@ -220,16 +220,16 @@ def classifier_pictures(evaluation: ClassifierEvaluation, where: str) -> Iterato
     fewer, auc = replace(evaluation, rankings=evaluation.rankings[: len(COLOURS)]), evaluation.auc
     left = len(evaluation.rankings) - len(fewer.rankings)
     note = f"Evaluated {where}.{_undrawn(left)}"
-    (panel,) = new_panels(height=4.2)
+    (panel,) = new_panels(height=3.8)
     roc(fewer, ax=panel)
     yield finished([panel], f"ROC curve, area {auc}", _auc_sentence(evaluation), note)
-    (panel,) = new_panels(height=4.2)
+    (panel,) = new_panels(height=3.8)
     precision_recall(fewer, ax=panel)
     precisions = ", ".join(f"{ranking.average_precision:.3g}" for ranking in fewer.rankings)
     alt = f"Precision over recall, average precision {precisions}"
     yield finished([panel], alt, f"Average precision is {precisions}, over all recalls", note)
     if evaluation.reliability is not None:
-        panels = new_panels(2, 4.8, (3.0, 1.0))
+        panels = new_panels(2, 4.4, (3.0, 1.0))
         calibration(evaluation, axes=panels)
         alt = f"Calibration curve, calibration error {evaluation.reliability.error:.4g}"
         yield finished(panels, alt, *calibration_sentences(evaluation))

@@ -35,6 +35,7 @@ from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS
 from separatrix.tables.table import Table, TableSource
 
 HIDDEN_OPTIONS = {"scales"}  # long lists
+LONG_TABLE = 14  # rows, above which a table of effects may go on to the next page
 VERDICTS = {"exists": "Exists", "unique": "Unique", "optimal": "Optimal", "tested": "Testable"}
 MOST_CLASSES = 25  # in a confusion matrix
 LEADING = 3  # diverging coefficients named at the top
@@ -149,6 +150,7 @@ def render_report(report: Report) -> str:
         flattering="" if trained.holdout_description else text.FLATTERING,
         verdicts=[(each, VERDICTS[each.question], _glyph(each)) for each in report.findings],
         forest=report.forest,
+        long_table=LONG_TABLE,
         heading=_heading(report),
         reading=_reading(report),
         number=number_cell,
@@ -181,8 +183,10 @@ def _lead(report: Report) -> list[str]:
     trained, forest = report.trained, report.forest
     model = trained.model
     used = int(model.data.get("rows", report.table.n_rows))
-    columns = f"{counted(len(model.encoding.columns), 'column')} ({text.kinds(trained)})"
+    columns, kinds = counted(len(model.encoding.columns), "column"), text.kinds(trained)
+    columns += f" ({kinds})" if "," in kinds else ""
     what = f"{text.model_title(model)}, fitted to {counted(used, 'row')} of {report.table.source} with {columns}"
+    what += f" and a penalty of strength {trained.fitted.strength:.3g}" if trained.fitted.strength else ""
     effects = ""
     if forest is not None:
         event = repr((model.classes or ("",))[-1])
@@ -202,16 +206,16 @@ def _heading(report: Report) -> str:
     if forest is None:
         return "No coefficient has an estimate" if model.encoding.columns else "The intercept is the only coefficient"
     shown = len({effect.term.name for effect in forest.effects})
-    which = f"the {shown} largest of {forest.total:,}" if shown < forest.total else f"all {forest.total:,}"
+    which = f"the {shown} largest of {forest.total:,} are shown" if shown < forest.total else ""
     if not forest.tested:
-        return f"The coefficients have no standard errors: {which}"
+        return "; ".join(filter(None, ["The coefficients have no standard errors", which]))
     null = int(forest.ratios)
     told = sum(effect.side != 0 and effect.estimate is not None for effect in forest.effects)
     word = counted(len(forest.effects), forest.unit)
     some = f"{told:,} of {word} differ from {null}"
     if forest.diverging:
         some += f"; {len(forest.diverging):,} {'has' if len(forest.diverging) == 1 else 'have'} no finite estimate"
-    return some if shown == forest.total else f"{some} ({which} coefficients)"
+    return "; ".join(filter(None, [some, which]))
 
 
 def _reading(report: Report) -> list[str]:
@@ -222,7 +226,9 @@ def _reading(report: Report) -> list[str]:
     of = "changes of the prediction" if model.classes is None else "changes of the score"
     if forest.ratios:
         of = "odds ratios of " + (repr((model.classes or ("",))[-1]) if len(model.coef) == 1 else "each class")
-    scale = "per standard deviation (SD) of a number, for a level against its reference level"
+    scale = "per standard deviation (SD) of a number"
+    if any(", against " in effect.unit or effect.unit.startswith("against ") for effect in forest.effects):
+        scale += ", for a level against its reference level"
     marks = f"filled: the {100.0 * report.coefficients.level:g} % CI excludes {int(forest.ratios)}; hollow: it does not"
     return [f"{of}, {scale}, in the order of the model", marks if forest.tested else no_intervals(report.trained)]
 
