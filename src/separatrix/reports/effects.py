@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.design.build import INTERCEPT
 from separatrix.design.encode.encoding import encode_source
 from separatrix.errors import SeparatrixError, counted
 from separatrix.families.base import fit_family
@@ -32,16 +31,16 @@ from separatrix.inference.table import InferenceTable, Term
 from separatrix.model.target import training_rows, without_missing_target
 from separatrix.model.train import TrainedModel
 from separatrix.rendering.sheet import ABSENT, LARGE, Reasons, digits, percent
-from separatrix.reports.pictures import QUANTITIES, SampledRows, coefficient_table
+from separatrix.reports.pictures import SampledRows, coefficient_table
 from separatrix.tables.table import Table, TableSource
 
-NAMES_SHOWN, ROWS_SHOWN = 30, 90  # coefficients, and coefficients times classes
+NAMES_SHOWN, CLASSES_SHOWN, ROWS_SHOWN = 30, 7, 90  # coefficients, classes, and their product
 MOST_ENTRIES = 2_000_000  # rows times features, above which nothing is fitted again
 MOST_TESTS = 12  # joint tests
 SMALL_P = 0.001
 ENDS = (3.0, 97.0)  # percent of the width of the axis
 OPEN = 12.0  # percent of the width for each infinite end
-MOST_TICKS = 7
+LEAST_TICKS, MOST_TICKS = 3, 7
 NAMED = 4  # effects in a sentence
 
 
@@ -111,7 +110,10 @@ class Note:
 
 @dataclass(frozen=True)
 class Forest:
-    """The groups of each class (None if there is one), notes, and the axis: places in percent with their labels."""
+    """The groups of each class (None if there is one), notes, and the axis: places in percent with their labels.
+
+    `total` is the number of names, of which the largest are shown, and `undrawn` that of the classes left out.
+    """
 
     outputs: tuple[tuple[Any, tuple[Group, ...]], ...]
     notes: tuple[Note, ...]
@@ -119,6 +121,7 @@ class Forest:
     zero: float
     ratios: bool
     total: int
+    undrawn: int
     tested: bool
     unit: str
 
@@ -190,15 +193,26 @@ def make_forest(trained: TrainedModel, table: Table | TableSource, rows: Sampled
     effects = {(effect.term.output, effect.term.name): effect for effect in map(reading.effect, own)}
     shown = _largest(effects, names)
     tests = {} if len(shown) < len(names) else dict(_joint_tests(trained, inference))
-    outputs = []
-    for output, _ in groupby(own, key=lambda term: term.output):
-        groups = _groups(trained, {name: effects[output, name] for name in shown}, tests)
-        outputs.append((output, tuple(groups)))
+    classes = [output for output, _ in groupby(own, key=lambda term: term.output)]
+    drawn = classes[:CLASSES_SHOWN]
+    outputs = [
+        (output, tuple(_groups(trained, {name: effects[output, name] for name in shown}, tests))) for output in drawn
+    ]
     tested = any(term.lower is not None for term in own)
-    axis = _Axis.over([effect for key, effect in effects.items() if key[1] in shown], ratios)
+    axis = _Axis.over([effects[output, name] for output in drawn for name in shown], ratios)
     placed = tuple((output, tuple(map(axis.placed, groups))) for output, groups in outputs)
     notes, marked = _noted(placed, ratios, coefficients)
-    return Forest(marked, notes, axis.ticks, axis.place(0.0), ratios, len(names), tested, _unit(trained, ratios))
+    return Forest(
+        outputs=marked,
+        notes=notes,
+        ticks=axis.ticks,
+        zero=axis.place(0.0),
+        ratios=ratios,
+        total=len(names),
+        undrawn=len(classes) - len(drawn),
+        tested=tested,
+        unit=_unit(trained, ratios),
+    )
 
 
 def _unit(trained: TrainedModel, ratios: bool) -> str:
@@ -212,7 +226,7 @@ def _largest(effects: dict[tuple[Any, str], Effect], names: Sequence[str]) -> li
     sizes = dict.fromkeys(names, 0.0)
     for (_, name), effect in effects.items():
         sizes[name] = max(sizes[name], math.inf if effect.estimate is None else abs(effect.estimate))
-    outputs = len({output for output, _ in effects})
+    outputs = min(CLASSES_SHOWN, len({output for output, _ in effects}))
     most = min(NAMES_SHOWN, max(4, ROWS_SHOWN // outputs))
     largest = set(sorted(names, key=lambda name: -sizes[name])[:most])
     return [name for name in names if name in largest]
@@ -352,7 +366,9 @@ class _Reading:
         level, against, _ = effect.unit.partition(", against ")
         texts = f"{column} = {level if against else effect.name}", "all other rows"
         return tuple(
-            Share(text, f"{self.trained.model.target} = {classes.plain[code]}", int(rows.sum()), int((rows & own).sum()))
+            Share(
+                text, f"{self.trained.model.target} = {classes.plain[code]}", int(rows.sum()), int((rows & own).sum())
+            )
             for text, rows in zip(texts, (mask, ~mask), strict=True)
         )
 
@@ -417,7 +433,9 @@ def effect_sentence(forest: Forest, event: str, level: float) -> str:
     if not forest.tested or len(forest.outputs) > 1:
         return ""
     up, down = (_names(forest, side) for side in (1, -1))
-    what, rises, falls = ("the odds of " + event, "rise", "fall") if forest.ratios else ("the prediction", "rises", "falls")
+    what, rises, falls = (
+        ("the odds of " + event, "rise", "fall") if forest.ratios else ("the prediction", "rises", "falls")
+    )
     moves = [f"{verb} with {names}" for verb, names in ((rises, up), (falls, down)) if names]
     null = "an odds ratio of 1" if forest.ratios else "an effect of 0"
     return f"{what} {' and '.join(moves)}" if moves else f"no {100.0 * level:g} % confidence interval excludes {null}"
@@ -503,17 +521,17 @@ def _step(span: float) -> float:
 
 
 def _ratio_ticks(low: float, high: float) -> Iterator[tuple[float, str]]:
-    """Yield the logarithms of round ratios: linear steps for a narrow axis, else powers of 2 or of 10."""
-    if high - low < math.log(3.0):
-        for value, label in _ticks(math.exp(low), math.exp(high)):
-            yield math.log(value), label
-        return
-    base = 2.0 if high - low < MOST_TICKS * math.log(2.0) + 1.0 else 10.0
-    unit = math.log(base)
-    stride = math.ceil((high - low) / unit / MOST_TICKS)
-    for power in range(math.ceil(low / unit), math.floor(high / unit) + 1):
-        if power % stride == 0:
-            yield power * unit, _power(base, power)
+    """Yield the logarithms of round ratios: powers of 2, 4 or 10, or linear steps on a narrow axis."""
+    for base in (2.0, 4.0, 10.0):
+        unit = math.log(base)
+        powers = range(math.ceil(low / unit), math.floor(high / unit) + 1)
+        if len(powers) < LEAST_TICKS and base == 2.0:
+            yield from ((math.log(value), label) for value, label in _ticks(math.exp(low), math.exp(high)))
+            return
+        if len(powers) <= MOST_TICKS:
+            break
+    stride = math.ceil(len(powers) / MOST_TICKS)
+    yield from ((power * unit, _power(base, power)) for power in powers if power % stride == 0)
 
 
 def _power(base: float, power: int) -> str:

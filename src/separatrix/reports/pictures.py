@@ -4,7 +4,8 @@ Text stays text, so that the reader's fonts render every script; lines and scatt
 same numbers give the same bytes. Figures are made without pyplot: no window, no global state.
 
 The boundary is drawn in the plane of two features; the others, at their means or most frequent levels, go into the
-intercept, so that a million features cost as much as two. Cost: the encoding of at most `MOST_SAMPLED` rows, evenly spaced in the table.
+intercept, so that a million features cost as much as two. Cost: the encoding of at most `MOST_SAMPLED` rows, evenly
+spaced in the table.
 """
 
 from __future__ import annotations
@@ -323,7 +324,8 @@ def boundary_picture(trained: TrainedModel, rows: SampledRows) -> Picture:
         note += f" {len(shown):,} of {counted(used, 'row')} are drawn."
     alt = f"Rows by class, and the predicted regions, along {names[0]} and {names[1]}"
     right = int(np.sum(plane.predict(points) == labels))
-    title = f"Along {names[0]!r} and {names[1]!r}, {right:,} of {counted(len(shown), 'row')} lie in the region of their class"
+    of = counted(len(shown), "row")
+    title = f"Along {names[0]!r} and {names[1]!r}, {right:,} of {of} lie in the region of their class"
     return finished([panel], alt, title, note)
 
 

@@ -38,6 +38,7 @@ HIDDEN_OPTIONS = {"scales"}  # long lists
 LONG_TABLE = 14  # rows, above which a table of effects may go on to the next page
 VERDICTS = {"exists": "Exists", "unique": "Unique", "optimal": "Optimal", "tested": "Testable"}
 MOST_CLASSES = 25  # in a confusion matrix
+DARKEST = 35.0  # percent of the colour of a cell with all rows
 LEADING = 3  # diverging coefficients named at the top
 PAIRS_SHOWN = 20  # confusions listed if there are more classes
 
@@ -192,7 +193,9 @@ def _lead(report: Report) -> list[str]:
         event = repr((model.classes or ("",))[-1])
         effects = effect_sentence(forest, event, report.coefficients.level)
     left = report.table.n_rows - used
-    missing = f"{left:,} of {counted(report.table.n_rows, 'row')} {'is' if left == 1 else 'are'} left out" if left else ""
+    missing = (
+        f"{left:,} of {counted(report.table.n_rows, 'row')} {'is' if left == 1 else 'are'} left out" if left else ""
+    )
     absent = [f"{each.term.name!r} has no finite estimate" for each in (forest.diverging if forest else [])]
     return [each for each in (what, effects, *absent[:LEADING], missing) if each]
 
@@ -229,8 +232,10 @@ def _reading(report: Report) -> list[str]:
     scale = "per standard deviation (SD) of a number"
     if any(", against " in effect.unit or effect.unit.startswith("against ") for effect in forest.effects):
         scale += ", for a level against its reference level"
+    undrawn = [f"{forest.undrawn:,} more classes are not drawn"] if forest.undrawn else []
     marks = f"filled: the {100.0 * report.coefficients.level:g} % CI excludes {int(forest.ratios)}; hollow: it does not"
-    return [f"{of}, {scale}, in the order of the model", marks if forest.tested else no_intervals(report.trained)]
+    meaning = f"{of}, {scale}, in the order of the model"
+    return [meaning, marks if forest.tested else no_intervals(report.trained), *undrawn]
 
 
 def _quality(trained: TrainedModel) -> str:
@@ -238,7 +243,9 @@ def _quality(trained: TrainedModel) -> str:
     evaluation, _ = quality_of(trained)
     rows = "training rows" if trained.holdout is None else "held-out rows"
     if not isinstance(evaluation, ClassifierEvaluation):
-        return f"On {evaluation.rows:,} {rows} predictions are off by {digits(evaluation.rmse.value)} (root mean square)"
+        return (
+            f"On {evaluation.rows:,} {rows} predictions are off by {digits(evaluation.rmse.value)} (root mean square)"
+        )
     correct = float(np.trace(evaluation.confusion))
     return f"{correct:,.6g} of {evaluation.confusion.sum():,.6g} {rows} are predicted correctly"
 
@@ -263,7 +270,11 @@ def _answer(trained: TrainedModel) -> tuple[str, list[tuple[str, str, str]]]:
     if trained.model.estimator == "perceptron" and len(evaluation.classes) == 2:
         mistakes = f"{int(trained.fitted.result.facts['updates']):,}"
         second = "Mistakes in learning", mistakes, mistake_sentences(trained)[0]
-    return f"is predicted correctly for {correct} of {rows}; the majority-class baseline is {baseline}", [first, second, size]
+    return f"is predicted correctly for {correct} of {rows}; the majority-class baseline is {baseline}", [
+        first,
+        second,
+        size,
+    ]
 
 
 def _interval(estimate: Estimate, level: float, *, share: bool = False) -> str:
@@ -318,7 +329,7 @@ def _confusion(evaluation: ClassifierEvaluation) -> tuple[Grid, Sequence[Sequenc
             (str(label), *(f"{count:,.6g}" for count in row)) for label, row in zip(labels, counts, strict=True)
         )
         heads = ("actual", *(f"predicted {label}" for label in labels))
-        return Grid(heads, rows), [[f"{share:.3f}" for share in row] for row in shares]
+        return Grid(heads, rows), [[f"{DARKEST * share:.1f}%" for share in row] for row in shares]
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0.0)
     places = np.argsort(-wrong, axis=None, kind="stable")[:PAIRS_SHOWN]
