@@ -71,6 +71,7 @@ DRAWN_RESIDUALS = 3000  # rows
 MOST_ENTRIES = 30_000_000  # of the design matrix, above which the diagnostics are left out
 DRAWN_POINTS = 1500  # rows
 TINIEST = 1e-16  # relative gap
+UNCHANGED = 1e-6  # relative change of a fact that is not drawn
 TRACED = {
     "objective": "the objective",
     "relative_excess": "the relative duality gap",
@@ -371,18 +372,22 @@ def trace_pictures(trained: TrainedModel) -> Iterator[Picture]:
     trace(result, panels)
     for panel, kind in zip(panels, kinds, strict=True):
         panel.set_xlabel("passes over the rows")
-        yield finished([panel], f"Convergence: {kind.label}", _trace_sentence(kind.facts, steps), _undrawn(left))
+        if values := _changing(kind.facts[0], steps):
+            sentence = _trace_sentence(kind.facts[0], values)
+            yield finished([panel], f"Convergence: {kind.label}", sentence, _undrawn(left))
 
 
-def _trace_sentence(facts: Sequence[str], steps: Mapping[Any, Mapping[str, Floats]]) -> str:
-    """Return how a fact changed, of several fits the largest."""
-    known = [each[facts[0]][np.isfinite(each[facts[0]])] for each in steps.values() if facts[0] in each]
+def _changing(fact: str, steps: Mapping[Any, Mapping[str, Floats]]) -> list[Floats]:
+    """Return the finite values of a fact in each fit; none if they are all the same."""
+    known = [each[fact][np.isfinite(each[fact])] for each in steps.values() if fact in each]
     values = [column for column in known if len(column)]
-    if not values:
-        return TRACED[facts[0]]
+    changes = (float(np.ptp(column)) > UNCHANGED * float(np.abs(column).max()) for column in values)
+    return values if any(changes) else []
+
+
+def _trace_sentence(fact: str, values: Sequence[Floats]) -> str:
+    """Return how a fact changed, of several fits the largest."""
     first, last = (max(float(column[place]) for column in values) for place in (0, -1))
-    moved = "fell" if last < first else "rose" if last > first else "stayed"
-    end = f"{last:.3g}" if last > TINIEST or facts[0] != "relative_excess" else f"below {TINIEST:g}"
-    change = f"at {end}" if moved == "stayed" else f"from {first:.3g} to {end}"
-    of = f" (the largest of {len(steps)} classes)" if len(steps) > 1 else ""
-    return f"{TRACED[facts[0]]} {moved} {change}{of}"
+    end = f"{last:.3g}" if last > TINIEST or fact != "relative_excess" else f"below {TINIEST:g}"
+    moved = f"{'fell' if last < first else 'rose' if last > first else 'moved'} from {first:.3g} to {end}"
+    return f"{TRACED[fact]} {moved}" + (f" (the largest of {len(values)} classes)" if len(values) > 1 else "")
