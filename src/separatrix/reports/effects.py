@@ -428,6 +428,13 @@ def _note(effect: Effect, ratios: bool, level: float) -> Note:
     return Note(reason, said, f"report that limit, or {remedy}")
 
 
+def why_sentence(effect: Effect) -> str:
+    """Return how the rows of a diverging feature differ from the others."""
+    own, rest = effect.shares
+    with_it = f"all {own.rows:,} rows" if own.own == own.rows else f"{own.text} rows"
+    return f"{with_it} with {own.label!r} have {own.outcome!r}; of the others, {percent(rest.own / max(rest.rows, 1))}"
+
+
 def effect_sentence(forest: Forest, event: str, level: float) -> str:
     """Return which effects differ from 0, in words; empty without intervals or with several classes."""
     if not forest.tested or len(forest.outputs) > 1:

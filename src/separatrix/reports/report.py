@@ -28,7 +28,7 @@ from separatrix.model.train import TrainedModel, evaluated_fit
 from separatrix.rendering.html import LOOK, render_template
 from separatrix.rendering.sheet import ABSENT, Grid, Sheet, digits, percent
 from separatrix.reports import pictures, text
-from separatrix.reports.effects import Forest, effect_sentence, make_forest, number_cell, p_cell
+from separatrix.reports.effects import Forest, effect_sentence, make_forest, number_cell, p_cell, why_sentence
 from separatrix.reports.findings import Finding, findings_of, no_intervals
 from separatrix.reports.perceptron import mistake_bars, mistake_sentences, perceptron_notes
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS
@@ -156,6 +156,7 @@ def render_report(report: Report) -> str:
         reading=_reading(report),
         number=number_cell,
         p=p_cell,
+        why=why_sentence,
         level=f"{100.0 * report.coefficients.level:g}",
         coefficients=_coefficients(report),
         no_intervals="" if with_ends else f"there are no intervals: {no_intervals(trained)}",
