@@ -336,7 +336,7 @@ class _Reading:
             level, reference = own.removeprefix(f"{column.name}="), f"against {column.reference}"
             return (level, reference, 1.0) if len(column.names) > 1 else (column.name, f"{level}, {reference}", 1.0)
         if column.kind == "text":
-            return own, "", 1.0
+            return own.removeprefix(f"{column.name}: "), "", 1.0
         if column.kind == "presence" or own != column.names[0]:
             return column.name, "missing, against present", 1.0
         if column.kind == "boolean":

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 4.2, 3.3  # inches: on a phone, text of 10 points is then about 12 pixels high
 MANY_POINTS = 600  # of a line or a scatter, above which it is rasterised
+LABELLED_POINTS = 200  # of a line or a scatter, up to which each has its numbers as a title
 TICKS = 5  # per axis, about
 DOTS_PER_INCH = 150  # of rasterised parts
 COLOUR, FONT = re.compile("#[0-9a-f]{6}"), re.compile("font-family: [^;]*;? ?")
@@ -130,19 +131,41 @@ def finished(panels: Sequence[Axes], alt: str, title: str = "", note: str = "") 
                 locator.set_params(nbins=TICKS)
     buffer = io.StringIO()
     none: Any = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    labels = _label_marks(panels)
     with rc_context({"svg.hashsalt": alt}):  # no two figures of a page share an id
         panels[0].figure.canvas.figure.savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata=none, facecolor="none")
-    return Picture(_inline(buffer.getvalue(), alt), title or " ".join(filter(None, titles)), note)
+    return Picture(_inline(buffer.getvalue(), alt, labels), title or " ".join(filter(None, titles)), note)
 
 
-def _inline(source: str, alt: str) -> str:
-    """Return an SVG file as an element of HTML: without namespaces, with the fonts and colours of the page."""
+def _label_marks(panels: Sequence[Axes]) -> dict[str, list[str]]:
+    """Give an id to lines and scatters of few points, and return the numbers of their points by id."""
+    labels: dict[str, list[str]] = {}
+    for panel in panels:
+        names = panel.get_xlabel() or panels[-1].get_xlabel(), panel.get_ylabel()
+        for artist in (*panel.lines, *panel.collections):
+            offsets = artist.get_xydata() if hasattr(artist, "get_xydata") else artist.get_offsets()
+            points = np.ma.filled(np.ma.asarray(offsets, dtype=np.float64), np.nan)
+            known = points[np.isfinite(points).all(axis=1)]
+            if 0 < len(known) <= LABELLED_POINTS:
+                artist.set_gid(f"marks-{len(labels)}")
+                labels[f"marks-{len(labels)}"] = [f"{names[0]} {x:.4g}, {names[1]} {y:.4g}" for x, y in known]
+    return labels
+
+
+def _inline(source: str, alt: str, labels: Mapping[str, Sequence[str]]) -> str:
+    """Return an SVG file as an element of HTML: without namespaces, with the fonts and colours of the page.
+
+    Marks have their `labels`, by the id of their group, as titles, which a browser shows under the mouse.
+    """
     root = ElementTree.fromstring(markup_text(source))
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
         attributes = {name.rpartition("}")[2]: value for name, value in element.items()}
         if element.tag == "g":
-            attributes.pop("id", None)  # numbers that the figures of a page would share
+            own = labels.get(attributes.pop("id", ""), ())  # numbers that the figures of a page would share
+            marks = [each for each in element.iter() if each.tag.endswith("}use")]
+            for mark, label in zip(marks, own, strict=True) if len(marks) == len(own) else ():
+                ElementTree.SubElement(mark, "title").text = label
         for name in COORDINATES & attributes.keys():
             attributes[name] = DECIMALS.sub(r"\1", attributes[name])
         if "style" in attributes:

@@ -230,12 +230,15 @@ def _reading(report: Report) -> list[str]:
     of = "changes of the prediction" if model.classes is None else "changes of the score"
     if forest.ratios:
         of = "odds ratios of " + (repr((model.classes or ("",))[-1]) if len(model.coef) == 1 else "each class")
-    scale = "per standard deviation (SD) of a number"
-    if any(", against " in effect.unit or effect.unit.startswith("against ") for effect in forest.effects):
-        scale += ", for a level against its reference level"
+    units = [effect.unit for effect in forest.effects]
+    scales = {
+        "per standard deviation (SD) of a number": any(unit.endswith("(1 SD)") for unit in units),
+        "for a level against its reference level": any("against " in unit for unit in units),
+        "per unit of a word's tf-idf weight": "" in units,
+    }
     undrawn = [f"{forest.undrawn:,} more classes are not drawn"] if forest.undrawn else []
     marks = f"filled: the {100.0 * report.coefficients.level:g} % CI excludes {int(forest.ratios)}; hollow: it does not"
-    meaning = f"{of}, {scale}, in the order of the model"
+    meaning = ", ".join([of, *(scale for scale, used in scales.items() if used), "in the order of the model"])
     return [meaning, marks if forest.tested else no_intervals(report.trained), *undrawn]
 
 

@@ -20,7 +20,7 @@ from separatrix.tables.table import Column, Table, category_column
 COMMAND = "separatrix fit table.csv --out 'my model.json' --report report.html"
 SECTIONS = ["answer", "coefficients", "quality", "boundary", "training", "data", "reproduce", "check"]
 OUTSIDE = re.compile(r"\s*(https?:|//|javascript:|file:)")
-DRAWN = {"svg", "defs", "clipPath", "g", "path", "use", "text", "tspan", "rect", "image"}
+DRAWN = {"svg", "defs", "clipPath", "g", "path", "use", "text", "tspan", "rect", "image", "title"}
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 SCRIPT = "<script>alert(1)</script>"
 QUOTES = "\"o'n & <b>"
@@ -254,6 +254,14 @@ def test_tests_are_doubtful_where_the_rows_contradict_what_they_assume():
     assert record.findings[3].word == "doubtful"
     assert "the data contradict linearity" in record.findings[3].evidence[-1]
     assert findings_of(record.trained)[3].word == "yes"
+
+
+def test_a_mark_has_its_numbers_as_a_title(reports):
+    record, _ = reports("least squares")
+    residuals = next(picture for picture in record.quality if picture.title.startswith("linearity"))
+    titles = [element.text for element in ElementTree.fromstring(residuals.svg).iter("title")]
+    assert len(titles) == record.trained.fitted.result.certificate.data.n_counted
+    assert all(re.fullmatch(r"fitted value \S+, residual \S+", title) for title in titles)
 
 
 def test_the_answers_of_a_perceptron(reports):
