@@ -26,7 +26,8 @@ from separatrix.errors import SeparatrixError, counted
 from separatrix.families.base import fit_family
 from separatrix.inference.eligibility import Contrast
 from separatrix.inference.fitted import Inference, LogisticModel
-from separatrix.inference.profile import Interval, likelihood_interval
+from separatrix.inference.likelihood import LikelihoodFit
+from separatrix.inference.profile import Interval, likelihood_interval, profile_curve
 from separatrix.inference.table import InferenceTable, Term
 from separatrix.model.target import training_rows, without_missing_target
 from separatrix.model.train import TrainedModel
@@ -37,6 +38,7 @@ from separatrix.tables.table import Table, TableSource
 NAMES_SHOWN, CLASSES_SHOWN, ROWS_SHOWN = 30, 7, 90  # coefficients, classes, and their product
 MOST_ENTRIES = 2_000_000  # rows times features, above which nothing is fitted again
 MOST_TESTS = 12  # joint tests
+CURVES, CURVE_POINTS, CURVE_REACH = 2, 41, 3.0  # curves at most, points of each, and log odds beyond the finite end
 SMALL_P = 0.001
 ENDS = (3.0, 97.0)  # percent of the width of the axis
 OPEN = 12.0  # percent of the width for each infinite end
@@ -59,6 +61,16 @@ class Share:
         return f"{self.own:,} of {self.rows:,} ({percent(self.own / self.rows)})"
 
 
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The log-likelihood of a diverging coefficient at `values`, its supremum, and the `limit` of the interval."""
+
+    values: Floats
+    logliks: Floats
+    supremum: float
+    limit: float
+
+
 @dataclass(frozen=True)
 class Effect:
     """A coefficient on the scale of the forest, in logarithms if these are ratios; `term` is in the column's units.
@@ -74,6 +86,7 @@ class Effect:
     upper: float | None
     note: int = 0
     shares: tuple[Share, ...] = ()
+    curve: Curve | None = None
     marks: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -258,8 +271,8 @@ def _needs_rows(trained: TrainedModel, terms: Sequence[Term]) -> bool:
 
 def _diverging(
     inference: Inference | None, terms: Sequence[Term], level: float
-) -> Iterator[tuple[tuple[Any, str], Interval]]:
-    """Yield the profile-likelihood interval of each coefficient of two classes without an estimate."""
+) -> Iterator[tuple[tuple[Any, str], tuple[Interval, Curve | None]]]:
+    """Yield the profile-likelihood interval of each coefficient of two classes without an estimate, with its curve."""
     absent = {term.name for term in terms if term.estimate is None}
     if not isinstance(inference, LogisticModel) or len(inference.fits) > 1 or not absent:
         return
@@ -267,8 +280,26 @@ def _diverging(
     if fit.weighting or fit.loglik is None or inference.firth is not None:
         return
     wanted: list[Contrast] = [each for each in fit.contrasts if each.name in absent and each.output is None]
-    for contrast in wanted[:NAMES_SHOWN]:
-        yield (contrast.output, contrast.name), likelihood_interval(fit, contrast, level)
+    for place, contrast in enumerate(wanted[:NAMES_SHOWN]):
+        interval = likelihood_interval(fit, contrast, level)
+        curve = _curve(fit, contrast, interval) if place < CURVES else None
+        yield (contrast.output, contrast.name), (interval, curve)
+
+
+def _curve(fit: LikelihoodFit, contrast: Contrast, interval: Interval) -> Curve | None:
+    """Return the curve from below 0 or the finite end of the interval to well beyond it; None without such an end."""
+    up = interval.upper == math.inf
+    limit = interval.lower if up else interval.upper
+    if not math.isfinite(limit):
+        return None
+    reach = max(abs(limit), CURVE_REACH)
+    first, last = (
+        (min(0.0, limit - reach / 2.0), limit + reach) if up else (limit - reach, max(0.0, limit + reach / 2.0))
+    )
+    values = np.linspace(first, last, CURVE_POINTS)
+    supremum = float(fit.loglik or 0.0)
+    logliks = supremum - profile_curve(fit, contrast, values)
+    return Curve(values, logliks, supremum, limit) if np.isfinite(logliks).all() else None
 
 
 def _joint_tests(trained: TrainedModel, inference: Inference | None) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -303,7 +334,7 @@ class _Reading:
 
     trained: TrainedModel
     rows: SampledRows
-    diverging: dict[tuple[Any, str], Interval]
+    diverging: dict[tuple[Any, str], tuple[Interval, Curve | None]]
     ratios: bool
 
     @cached_property
@@ -321,13 +352,13 @@ class _Reading:
     def effect(self, term: Term) -> Effect:
         place, column, own = self.features[term.name]
         name, unit, factor = self._named(place, column, own)
-        interval = self.diverging.get((term.output, term.name))
+        interval, curve = self.diverging.get((term.output, term.name), (None, None))
         ends = (term.lower, term.upper) if interval is None else (interval.lower, interval.upper)
         values = (None if each is None or math.isnan(each) else factor * each for each in (term.estimate, *ends))
         estimate, lower, upper = values
         if lower == -math.inf and upper == math.inf:
             lower = upper = None
-        effect = Effect(name, unit, term, estimate, lower, upper)
+        effect = Effect(name, unit, term, estimate, lower, upper, curve=curve)
         return replace(effect, shares=self._shares(place, effect)) if effect.diverges else effect
 
     def _named(self, place: int, column: Any, own: str) -> tuple[str, str, float]:

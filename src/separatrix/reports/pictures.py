@@ -142,7 +142,8 @@ def _label_marks(panels: Sequence[Axes]) -> dict[str, list[str]]:
     labels: dict[str, list[str]] = {}
     for panel in panels:
         names = panel.get_xlabel() or panels[-1].get_xlabel(), panel.get_ylabel()
-        for artist in (*panel.lines, *panel.collections):
+        artists: list[Any] = [*panel.lines, *panel.collections]
+        for artist in artists:
             offsets = artist.get_xydata() if hasattr(artist, "get_xydata") else artist.get_offsets()
             points = np.ma.filled(np.ma.asarray(offsets, dtype=np.float64), np.nan)
             known = points[np.isfinite(points).all(axis=1)]
@@ -238,6 +239,23 @@ def coefficient_table(trained: TrainedModel) -> InferenceTable:
 
 def _undrawn(classes: int) -> str:
     return f" {classes:,} more classes are not drawn." if classes else ""
+
+
+def profile_picture(name: str, values: Floats, logliks: Floats, supremum: float, limit: float) -> Picture:
+    """Draw the log-likelihood of a coefficient without a finite estimate, and which values the data reject."""
+    (panel,) = new_panels(height=2.9)
+    rises = bool(logliks[-1] > logliks[0])
+    ends = sorted([float(values[0] if rises else values[-1]), limit])
+    panel.axvspan(*ends, color=PROOF, alpha=0.14, linewidth=0.0)
+    panel.axvline(limit, color=PROOF, linewidth=2.0)
+    panel.axhline(supremum, color=PROOF, linewidth=1.5, linestyle="--")
+    panel.plot(values, logliks, color=INK, linewidth=2.5)
+    panel.set(xlabel="coefficient", ylabel="log-likelihood", xlim=(float(values[0]), float(values[-1])))
+    way = "rises" if rises else "falls"
+    title = f"The log-likelihood grows as the coefficient of {name!r} {way}, and never turns"
+    reached = f"{supremum:.4g}".replace("-", "−")
+    note = f"Dashed: the supremum, {reached}, which is never reached. Shaded: values outside the confidence interval."
+    return finished([panel], f"The profile of the log-likelihood of {name}", title, note)
 
 
 def classifier_pictures(evaluation: ClassifierEvaluation, where: str) -> Iterator[Picture]:

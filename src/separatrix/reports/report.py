@@ -7,7 +7,7 @@ passes. Long tables and large samples are cut, and the page says so.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,7 @@ class Report:
     coefficients: InferenceTable
     diagnosis: Diagnosis | None
     forest: Forest | None
+    profiles: tuple[pictures.Picture, ...]
     quality: tuple[pictures.Picture, ...]
     trace: tuple[pictures.Picture, ...]
     boundary: pictures.Picture | None
@@ -72,6 +73,7 @@ def make_report(trained: TrainedModel, table: Table | TableSource, command: str)
         else:
             diagnostics = () if influence is None else pictures.diagnostic_pictures(*influence)
             quality = (pictures.prediction_picture(trained), *diagnostics)
+        forest = make_forest(trained, table, rows)
         return Report(
             trained=trained,
             table=table,
@@ -79,12 +81,21 @@ def make_report(trained: TrainedModel, table: Table | TableSource, command: str)
             findings=findings_of(trained, diagnosis),
             coefficients=pictures.coefficient_table(trained),
             diagnosis=diagnosis,
-            forest=make_forest(trained, table, rows),
+            forest=forest,
+            profiles=tuple(_profiles(forest)),
             quality=quality,
             trace=tuple(pictures.trace_pictures(trained)),
             boundary=None if reason else pictures.boundary_picture(trained, rows),
             no_boundary=reason,
         )
+
+
+def _profiles(forest: Forest | None) -> Iterator[pictures.Picture]:
+    """Draw the curves of coefficients without a finite estimate."""
+    for effect in [] if forest is None else forest.diverging:
+        if effect.curve is not None:
+            name, curve = effect.term.name, effect.curve
+            yield pictures.profile_picture(name, curve.values, curve.logliks, curve.supremum, curve.limit)
 
 
 def quality_of(trained: TrainedModel) -> tuple[Evaluation, str]:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.special
 
 import separatrix as sx
 from separatrix.model.train import TrainOptions, train_table
@@ -57,6 +58,14 @@ def test_a_diverging_coefficient_has_its_profile_limit_and_a_note(separated):
     end = number_cell(effect.lower, ratio=True)
     assert note.said == f"odds ratios below {end} are rejected (profile likelihood, 95 % confidence)"
     assert [(share.rows, share.own) for share in effect.shares] == [(8, 8), (392, trained.own.confusion[1].sum() - 8)]
+
+
+def test_the_profile_grows_without_end_and_the_limit_is_where_it_is_half_a_quantile_below(separated):
+    curve = separated[1].diverging[0].curve
+    assert (np.diff(curve.logliks) > 0.0).all()
+    assert curve.logliks[-1] < curve.supremum
+    below = curve.supremum - float(np.interp(curve.limit, curve.values, curve.logliks))
+    assert below == pytest.approx(scipy.special.chdtri(1, 0.05) / 2.0, abs=0.05)
 
 
 def test_a_factor_has_a_joint_test(separated):

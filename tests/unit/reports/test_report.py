@@ -144,7 +144,7 @@ def check_inert(_, source):
 
 def check_pictures(record, source):
     page = Page(source)
-    pictures = [*filter(None, [record.boundary]), *record.quality, *record.trace]
+    pictures = [*record.profiles, *filter(None, [record.boundary]), *record.quality, *record.trace]
     named = [each["aria-label"] for each in page.named("svg") if "aria-label" in each]
     assert len(named) == len(set(named)) == len(pictures) > 0
     assert all(len(name) > 10 for name in named)
