@@ -226,19 +226,36 @@ def _interval_without_maximum(fit: LikelihoodFit, contrast: Contrast, level: flo
     """
     if contrast.output is not None or fit.loglik is None:
         return _unknown_interval(contrast, reason)
-    ((index, _),) = contrast.entries.items()
     try:
-        restriction = restrict(fit, [index])
+        found = _profile_without_maximum(fit, contrast)
     except (DataError, SeparationError) as error:
         return _unknown_interval(contrast, str(error))
-    if restriction is None or not restriction.degrees_of_freedom:
+    if found is None:
         return flat_interval(contrast.name)._replace(absent=reason)
+    interval = unbounded_interval(*found, contrast.name, level)
+    return interval._replace(absent=interval.absent or reason)
+
+
+def profile_curve(fit: LikelihoodFit, contrast: Contrast, values: Floats) -> Floats:
+    """Return how far the profile of a coefficient that diverges is below its supremum at some values, in ℓ."""
+    found = _profile_without_maximum(fit, contrast)
+    if found is None:
+        return np.zeros(len(values))
+    curve = _Curve(*found)
+    return np.array([curve.drop(value) / 2.0 for value in values.tolist()])
+
+
+def _profile_without_maximum(fit: LikelihoodFit, contrast: Contrast) -> tuple[Profile, Floats] | None:
+    """Return the profile of a coefficient that diverges, and its row; None if the rows say nothing of it."""
+    assert fit.loglik is not None  # callers have checked
+    ((index, _),) = contrast.entries.items()
+    restriction = restrict(fit, [index])
+    if restriction is None or not restriction.degrees_of_freedom:
+        return None
     size, centre = len(fit.coef), fit.problem.centred()[1]
     own = embedding(np.array([index]), size, size, centre)
     space, row = np.hstack([restriction.space, own]), contrast_row(contrast.entries, size, size, centre)
-    profile = Profile(restriction.log_likelihood, fit.loglik, restriction.maximum, space)
-    interval = unbounded_interval(profile, row, contrast.name, level)
-    return interval._replace(absent=interval.absent or reason)
+    return Profile(restriction.log_likelihood, fit.loglik, restriction.maximum, space), row
 
 
 def _unknown_interval(contrast: Contrast, reason: str) -> Interval:

@@ -67,6 +67,16 @@ def digits(value: float | None) -> str:
     return f"{value:,.0f}" if LARGE <= abs(value) < LARGEST else f"{value:.4g}"
 
 
+def percent(share: float) -> str:
+    """Return a share in percent, as 100 % only if it is exact.
+
+    >>> percent(0.75251), percent(1.0), percent(0.99999)
+    ('75.3\\u202f%', '100\\u202f%', '99.99\\u202f%')
+    """
+    text = "100" if share == 1.0 else "99.99" if share > 0.9995 else f"{100.0 * share:.3g}"
+    return f"{text}\N{NARROW NO-BREAK SPACE}%"
+
+
 def p_text(value: float | None) -> str:
     """Return a p-value to three digits, or "<1e-16"; a dash for None."""
     if value is None:

@@ -14,11 +14,17 @@ from typing import Literal
 from separatrix import losses
 from separatrix.certificates.base import OPTIMAL_GAP, Certificate, PartsCertificate
 from separatrix.certificates.bias_reduction import BiasReductionCertificate
-from separatrix.certificates.curvature import dependence_clause
+from separatrix.certificates.curvature import dependence_clause, listed_columns
+from separatrix.certificates.fewest_mistakes import ZeroOneCertificate
 from separatrix.certificates.generative import GenerativeCertificate
 from separatrix.certificates.least_squares import LeastSquaresCertificate
+from separatrix.certificates.margin import MarginCertificate
 from separatrix.certificates.mistakes import MistakesCertificate
-from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
+from separatrix.certificates.optimality import (
+    KernelOptimalityCertificate,
+    LikelihoodCertificate,
+    OptimalityCertificate,
+)
 from separatrix.errors import counted
 from separatrix.fit.result import FitResult
 from separatrix.inference.diagnosis import Diagnosis
@@ -29,6 +35,7 @@ Answer = tuple[Word, str]  # with the reason
 QUESTIONS = ("exists", "unique", "optimal")
 CLASSES_SHOWN = 12
 NEEDED = {"linearity", "independence", "equal variance"}  # by tests, however many rows there are
+LIMITS = {"+inf": "+∞", "-inf": "−∞"}  # of the statuses of coefficients
 EPSILON = 1e-15  # a relative gap that only rounding leaves
 CURVED = {loss.name for loss in losses.ALL if loss.has_curvature}  # their optimal intercept is unique
 
@@ -40,11 +47,13 @@ class Finding:
     question: str
     word: Word
     evidence: tuple[str, ...]
+    mixed: bool = False  # whether the classes have different answers
 
     @property
     def proved(self) -> bool:
         """Whether the answer is a theorem or has a proof in the certificate."""
-        return self.question != "tested" and self.word in ("yes", "yes" if self.question == "optimal" else "no")
+        theorems = {"exists": {"yes", "no", "partly"}, "unique": {"yes", "no"}, "optimal": {"yes"}}
+        return not self.mixed and self.word in theorems.get(self.question, set())
 
 
 def findings_of(trained: TrainedModel, diagnosis: Diagnosis | None = None) -> tuple[Finding, ...]:
@@ -70,13 +79,15 @@ def fit_findings(result: FitResult) -> Iterator[Finding]:
             lines.append(f"… and {len(evidence) - CLASSES_SHOWN:,} more classes")
         if len(set(evidence)) == 1:
             lines = [f"each class against the rest: {evidence[0]}"]
-        yield Finding(question, "partly" if mixed else answers[0][0], tuple(lines))
+        yield Finding(question, "partly" if mixed else answers[0][0], tuple(lines), mixed)
 
 
 def _part_answers(result: FitResult, certificate: Certificate) -> tuple[Answer, Answer, Answer]:
     """Return the answers of a fit's certificate; where the classes were proved to overlap, no halfspace exists."""
     exists, unique, optimal = _answers(certificate)
-    return exists if result.overlap is None else ("no", result.overlap.claim), unique, optimal
+    if result.overlap is None:
+        return exists, unique, optimal
+    return ("no", result.overlap.claim), ("no", "no halfspace separates the classes"), optimal
 
 
 @singledispatch
@@ -88,11 +99,11 @@ def _answers(certificate: Certificate) -> tuple[Answer, Answer, Answer]:
 
 @_answers.register
 def _(certificate: LikelihoodCertificate) -> tuple[Answer, Answer, Answer]:
+    if certificate.exists is None:
+        unknown: Answer = "not known", "it was not decided whether the likelihood has a maximum"
+        return ("not known", certificate.existence_claim), unknown, unknown
     if not certificate.exists:
-        word: Word = "not known" if certificate.exists is None else "no"
-        maximum = "there is no maximum" if word == "no" else "no maximum is known"
-        optimal = "no coefficients are known that reach the supremum of the likelihood"
-        return (word, certificate.existence_claim), (word, maximum), (word, optimal)
+        return _without_maximum(certificate)
     unique: Answer = "yes", "the classes overlap in every direction, so no other coefficients reach the maximum"
     separability = certificate.separability
     if separability is None or certificate.optimality.held:
@@ -100,6 +111,22 @@ def _(certificate: LikelihoodCertificate) -> tuple[Answer, Answer, Answer]:
     elif "aliased" in separability.coefficient_status.values():
         unique = "no", "some columns are perfectly collinear, so other coefficients fit equally well"
     return ("yes", certificate.existence_claim), unique, _optimal(certificate.optimality)
+
+
+def _without_maximum(certificate: LikelihoodCertificate) -> tuple[Answer, Answer, Answer]:
+    """Return the answers for separated classes, where some coefficients may have finite limits."""
+    optimal: Answer = "no", "the likelihood approaches its supremum, and no coefficients reach it"
+    statuses = {} if certificate.separability is None else certificate.separability.coefficient_status
+    finite = sum(status == "finite" for status in statuses.values())
+    if not finite:
+        return ("no", certificate.existence_claim), ("no", "there is no maximum"), optimal
+    limits = [f"{name!r} → {LIMITS[status]}" for name, status in statuses.items() if status in LIMITS]
+    others = counted(len(statuses) - finite, "coefficient")
+    which = ", ".join(limits[:CLASSES_SHOWN]) if 0 < len(limits) <= CLASSES_SHOWN else f"{others} diverge"
+    rest = "the other has a finite limit" if finite == 1 else f"the other {finite:,} have finite limits"
+    exists: Answer = "partly", f"the likelihood has no maximum: {which}; {rest}"
+    unique = "the finite limit is unique" if finite == 1 else f"the {finite:,} finite limits are unique"
+    return exists, ("partly", unique), optimal
 
 
 @_answers.register
@@ -140,11 +167,29 @@ def _(certificate: LeastSquaresCertificate) -> tuple[Answer, Answer, Answer]:
     answers: dict[bool | None, Answer] = {
         True: ("yes", "the design matrix has full column rank"),
         False: ("no", f"{reason}: other coefficients fit equally well"),
-        None: ("not known", "full column rank of the design matrix was not proved"),
+        None: ("not known", _rank_not_proved(certificate)),
     }
+    return ("yes", "a sum of squares always has a minimum"), answers[certificate.unique], _least(certificate)
+
+
+def _rank_not_proved(certificate: LeastSquaresCertificate) -> str:
+    if not certificate.held:
+        return "full column rank of the design matrix was not proved"
+    columns = listed_columns(certificate.data.names, certificate.held)
+    verb = "is" if len(certificate.held) == 1 else "are"
+    return f"{columns} {verb} collinear with other columns to rounding, so other coefficients may fit equally well"
+
+
+def _least(certificate: LeastSquaresCertificate) -> Answer:
     words: dict[str, Word] = {"optimal": "yes", "optimal within": "partly"}
-    optimal: Answer = words.get(certificate.verdict, "no"), certificate.claim
-    return ("yes", "a sum of squares always has a minimum"), answers[certificate.unique], optimal
+    word, excess = words.get(certificate.verdict, "no"), certificate.relative_excess
+    size = (
+        "optimal to floating-point precision"
+        if excess <= EPSILON
+        else f"the relative excess of the sum of squares is {excess:.2g}"
+    )
+    over = f", with {listed_columns(certificate.data.names, certificate.held)} held" if certificate.held else ""
+    return word, f"{size}{over} (tolerance {OPTIMAL_GAP:g})"
 
 
 @_answers.register
@@ -162,12 +207,45 @@ def _(certificate: BiasReductionCertificate) -> tuple[Answer, Answer, Answer]:
 
 @_answers.register
 def _(certificate: MistakesCertificate) -> tuple[Answer, Answer, Answer]:
-    ended = "every row is right" if certificate.converged else "it was stopped before every row was right"
-    optimal: Answer = "no", f"a perceptron finds some separating halfspace, not the best: {ended}"
-    claim = f"a separating halfspace: {certificate.claim}"
+    stopped = "the fit was stopped before it predicted every training row correctly"
+    first = "a perceptron stops at the first separating halfspace, not at the one of widest margin"
+    optimal: Answer = "no", first if certificate.converged else stopped
     if certificate.margin is None:
-        return ("not known", claim), ("not known", "no separating halfspace is known"), optimal
-    return ("yes", claim), ("no", "a halfspace that separates with a margin can be turned a little"), optimal
+        unknown: Answer = "not known", "no separating halfspace was found, and none was ruled out"
+        return unknown, ("not known", "no separating halfspace is known"), optimal
+    exists: Answer = "yes", f"a halfspace separates the classes, with a margin of {certificate.margin:.4g}"
+    return exists, ("no", "a halfspace that separates with a margin can be turned a little"), optimal
+
+
+@_answers.register
+def _(certificate: MarginCertificate) -> tuple[Answer, Answer, Answer]:
+    word: Word = "yes" if certificate.verdict == "widest margin" else "no"
+    gap = f"no margin is wider by more than {certificate.relative_gap:.2g}, relatively (tolerance {OPTIMAL_GAP:g})"
+    return (
+        ("yes", f"a halfspace separates the classes, with a margin of {certificate.lower:.4g}"),
+        ("yes", "of all separating halfspaces one has the widest margin"),
+        (word, gap),
+    )
+
+
+@_answers.register
+def _(certificate: ZeroOneCertificate) -> tuple[Answer, Answer, Answer]:
+    fewest = certificate.verdict == "minimum"
+    made = counted(certificate.upper, "mistake")
+    optimal: Answer = ("yes", f"{made}, and no halfspace makes fewer") if fewest else ("no", certificate.claim)
+    return (
+        ("yes", "mistakes are counted, so some halfspace makes the fewest"),
+        ("no", "a halfspace can be turned a little without another mistake"),
+        optimal,
+    )
+
+
+@_answers.register
+def _(certificate: KernelOptimalityCertificate) -> tuple[Answer, Answer, Answer]:
+    exists: Answer = "yes", f"with a penalty of strength {certificate.strength:.4g} the objective has a minimum"
+    word: Word = "yes" if certificate.relative_gap <= OPTIMAL_GAP else "no"
+    optimal: Answer = word, f"the relative duality gap is {certificate.relative_gap:.2g} (tolerance {OPTIMAL_GAP:g})"
+    return exists, ("not known", "uniqueness was not checked"), optimal
 
 
 @_answers.register
@@ -184,12 +262,13 @@ def _tested(trained: TrainedModel, diagnosis: Diagnosis | None) -> Finding:
     table = trained.fitted.table
     tested = 0 if table is None else sum(term.p_value is not None for term in table.terms)
     if table is None or not tested:
-        return Finding("tested", "no", (no_intervals(trained),))
+        return Finding("tested", "no", (no_intervals(trained).partition("; ")[0],))
     word: Word = "yes"
     evidence = list(table.conventions[:1])
     if tested < len(table.terms):
         word = "partly"
-        evidence = [f"{tested:,} of {counted(len(table.terms), 'coefficient')}", *evidence, no_intervals(trained)]
+        some = f"{tested:,} of {counted(len(table.terms), 'coefficient')} have standard errors and p-values"
+        evidence = [f"{some}; {no_intervals(trained).partition('; ')[0]}"]
     checks = () if diagnosis is None else diagnosis.checks
     broken = [check.name for check in checks if check.verdict == "contradicted" and check.name in NEEDED]
     if broken:
@@ -201,5 +280,10 @@ def _tested(trained: TrainedModel, diagnosis: Diagnosis | None) -> Finding:
 def no_intervals(trained: TrainedModel) -> str:
     """Return why coefficients have no intervals: their common reason, or else that of the whole fit."""
     table = trained.fitted.table
-    reasons = tuple(dict.fromkeys(term.absent for term in (() if table is None else table.terms) if term.absent))
-    return reasons[0] if len(reasons) == 1 else trained.model.no_covariance or "".join(reasons[:1])
+    if table is None:
+        return trained.model.no_covariance
+    reasons = list(dict.fromkeys(term.absent for term in table.terms if term.absent))
+    if len(reasons) > 1:
+        whole = [measure.absent for measure in table.measures if measure.absent]
+        reasons = [*whole, trained.model.no_covariance, *reasons]
+    return next(filter(None, reasons), trained.model.no_covariance)

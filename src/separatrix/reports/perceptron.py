@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from separatrix.model.train import TrainedModel
 
 SORTED_RUN = 10  # mean length of runs of one class from which a table counts as sorted by class
+FAR = 50.0  # ratio of a bound to mistakes from which they are drawn by their logarithms
 NO_OPTIONS = {"names", "storage"}  # entries of a result's provenance that are no options
 
 
@@ -97,6 +98,27 @@ def mistake_sentences(trained: TrainedModel) -> list[str]:
         _mistakes(part) if negative is not None else f"{positive!r} against the rest: {_mistakes(part)}"
         for positive, negative, part in _parts(trained)
     ]
+
+
+def mistake_bars(trained: TrainedModel) -> list[tuple[str, str, float]]:
+    """Return, for each fit with a bound, the sentence, the bound, and the mistakes in percent of it.
+
+    The share is of logarithms if the bound is `FAR` times the mistakes or more.
+    """
+    bars = []
+    for positive, negative, part in _parts(trained):
+        certificate, updates = part.certificate, int(part.facts["updates"])
+        assert isinstance(certificate, MistakesCertificate)
+        bound = _finite_bound(certificate)
+        if bound is not None and bound >= 1.0:
+            far = bound >= FAR * max(updates, 1)
+            share = math.log1p(updates) / math.log1p(bound) if far else updates / bound
+            scale = ", on a log scale" if far else ""
+            label = "" if negative is not None else f"{positive!r} against the rest: "
+            what = counted(updates, "mistake" if certificate.is_textbook else "update")
+            text = f"{label}{what}; the theorem allows at most {_count(bound)}{scale}"
+            bars.append((text, _count(bound), round(100.0 * min(share, 1.0), 2)))
+    return bars
 
 
 def _mistakes(part: FitResult) -> str:

@@ -1,10 +1,11 @@
-"""The figures of a report, as SVG: coefficients, quality, decision boundary, convergence, drawn by `plot`.
+"""The figures of a report, as SVG: quality, decision boundary, convergence, drawn by `plot`.
 
 Text stays text, so that the reader's fonts render every script; lines and scatters of many points are rasterised. The
 same numbers give the same bytes. Figures are made without pyplot: no window, no global state.
 
-The boundary is drawn in the plane of two features; the others, at their means, go into the intercept, so that a million
-features cost as much as two. Cost: the encoding of at most `MOST_SAMPLED` rows, evenly spaced in the table.
+The boundary is drawn in the plane of two features; the others, at their means or most frequent levels, go into the
+intercept, so that a million features cost as much as two. Cost: the encoding of at most `MOST_SAMPLED` rows, evenly
+spaced in the table.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -41,22 +42,26 @@ from separatrix.model.target import without_missing_target
 from separatrix.model.train import TrainedModel
 from separatrix.problem import Problem
 from separatrix.rendering.html import markup_text
+from separatrix.rendering.sheet import digits, percent
 from separatrix.reports.display import CARD, COLOURS, EDGE, HAIR, INK, PAPER, PROOF, SOFT, styled
 from separatrix.reports.plot.boundary import boundary
 from separatrix.reports.plot.curves import calibration, calibration_sentences, precision_recall, roc
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS, draw_diagnostics, draw_predictions
-from separatrix.reports.plot.fits import coefficients, trace, trace_panels
+from separatrix.reports.plot.fits import trace, trace_panels
 from separatrix.tables.table import Table, TableSource
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-WIDTH, HEIGHT = 4.8, 3.7  # inches: on a phone, text of 10 points is then about 10 pixels high
+WIDTH, HEIGHT = 4.2, 3.3  # inches: on a phone, text of 10 points is then about 12 pixels high
 MANY_POINTS = 600  # of a line or a scatter, above which it is rasterised
+LABELLED_POINTS = 200  # of a line or a scatter, up to which each has its numbers as a title
 TICKS = 5  # per axis, about
 DOTS_PER_INCH = 150  # of rasterised parts
 COLOUR, FONT = re.compile("#[0-9a-f]{6}"), re.compile("font-family: [^;]*;? ?")
+DECIMALS = re.compile(r"(\d+\.\d)\d+")  # of coordinates: a tenth of a point is seen by nobody
+COORDINATES = {"d", "x", "y", "transform", "width", "height"}
 NAMED_COLOURS = {
     **{"ink": INK, "soft": SOFT, "edge": EDGE, "hair": HAIR, "card": CARD, "paper": PAPER, "proof": PROOF},
     **dict(zip(("plus", "minus", "third", "fourth", "fifth", "sixth", "seventh"), COLOURS, strict=True)),
@@ -66,9 +71,15 @@ MOST_SAMPLED = 20_000  # rows
 DRAWN_RESIDUALS = 3000  # rows
 MOST_ENTRIES = 30_000_000  # of the design matrix, above which the diagnostics are left out
 DRAWN_POINTS = 1500  # rows
-NAMES_DRAWN = 24
-LINES_DRAWN = 72  # names times classes
-LINKED = {"sigmoid": "log-odds", "softmax": "log-odds"}  # units of scores with a link
+TINIEST = 1e-16  # relative gap
+UNCHANGED = 1e-6  # relative change of a fact that is not drawn
+TRACED = {
+    "objective": "the objective",
+    "relative_excess": "the relative duality gap",
+    "mistakes": "the number of mistakes",
+    "wrong": "the number of rows predicted wrongly",
+    "lower": "the lower bound",
+}
 QUANTITIES = {"number", "date"}  # kinds of columns with a unit
 
 
@@ -120,19 +131,44 @@ def finished(panels: Sequence[Axes], alt: str, title: str = "", note: str = "") 
                 locator.set_params(nbins=TICKS)
     buffer = io.StringIO()
     none: Any = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    labels = _label_marks(panels)
     with rc_context({"svg.hashsalt": alt}):  # no two figures of a page share an id
         panels[0].figure.canvas.figure.savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata=none, facecolor="none")
-    return Picture(_inline(buffer.getvalue(), alt), title or " ".join(filter(None, titles)), note)
+    return Picture(_inline(buffer.getvalue(), alt, labels), title or " ".join(filter(None, titles)), note)
 
 
-def _inline(source: str, alt: str) -> str:
-    """Return an SVG file as an element of HTML: without namespaces, with the fonts and colours of the page."""
+def _label_marks(panels: Sequence[Axes]) -> dict[str, list[str]]:
+    """Give an id to lines and scatters of few points, and return the numbers of their points by id."""
+    labels: dict[str, list[str]] = {}
+    for panel in panels:
+        names = panel.get_xlabel() or panels[-1].get_xlabel(), panel.get_ylabel()
+        artists: list[Any] = [*panel.lines, *panel.collections]
+        for artist in artists:
+            offsets = artist.get_xydata() if hasattr(artist, "get_xydata") else artist.get_offsets()
+            points = np.ma.filled(np.ma.asarray(offsets, dtype=np.float64), np.nan)
+            known = points[np.isfinite(points).all(axis=1)]
+            if 0 < len(known) <= LABELLED_POINTS:
+                artist.set_gid(f"marks-{len(labels)}")
+                labels[f"marks-{len(labels)}"] = [f"{names[0]} {x:.4g}, {names[1]} {y:.4g}" for x, y in known]
+    return labels
+
+
+def _inline(source: str, alt: str, labels: Mapping[str, Sequence[str]]) -> str:
+    """Return an SVG file as an element of HTML: without namespaces, with the fonts and colours of the page.
+
+    Marks have their `labels`, by the id of their group, as titles, which a browser shows under the mouse.
+    """
     root = ElementTree.fromstring(markup_text(source))
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
         attributes = {name.rpartition("}")[2]: value for name, value in element.items()}
         if element.tag == "g":
-            attributes.pop("id", None)  # numbers that the figures of a page would share
+            own = labels.get(attributes.pop("id", ""), ())  # numbers that the figures of a page would share
+            marks = [each for each in element.iter() if each.tag.endswith("}use")]
+            for mark, label in zip(marks, own, strict=True) if len(marks) == len(own) else ():
+                ElementTree.SubElement(mark, "title").text = label
+        for name in COORDINATES & attributes.keys():
+            attributes[name] = DECIMALS.sub(r"\1", attributes[name])
         if "style" in attributes:
             style = FONT.sub("", attributes["style"])
             attributes["style"] = COLOUR.sub(lambda found: TOKENS.get(found[0], found[0]), style)
@@ -201,45 +237,25 @@ def coefficient_table(trained: TrainedModel) -> InferenceTable:
     return replace(table, target=model.target)
 
 
-def forest_picture(trained: TrainedModel, rows: SampledRows) -> Picture | None:
-    """Draw the largest coefficients, per standard deviation of features with a unit; None without any."""
-    table, features = coefficient_table(trained), len(trained.model.encoding.feature_names)
-    if not features or all(term.estimate is None for term in table.terms):
-        return None
-    classes = list(dict.fromkeys(term.output for term in table.terms))
-    outputs = classes[: len(COLOURS)]
-    scaled = _scaled(table, outputs, dict(zip(trained.model.encoding.feature_names, rows.spread.tolist(), strict=True)))
-    drawn = min(features, NAMES_DRAWN, max(4, LINES_DRAWN // len(outputs)))
-    (panel,) = new_panels(height=1.1 + (0.24 if len(outputs) < 3 else 0.34) * drawn)
-    coefficients(scaled, panel, most=drawn)
-    unit = "prediction" if trained.model.classes is None else LINKED.get(trained.model.rule.link, "score")
-    panel.set_xlabel(f"change of the {unit}", fontsize="small")
-    panel.locator_params(axis="x", nbins=4)  # long numbers would collide
-    panel.tick_params(axis="y", labelsize="small")
-    with_ends = any(term.lower is not None for term in scaled.terms)
-    intervals = f"with {100.0 * table.level:g} % confidence intervals" if with_ends else "without intervals"
-    note = f"Change of the {unit} per standard deviation of a numeric column, or for a level, {intervals}."
-    note += _undrawn(len(classes) - len(outputs))
-    which = f"All {counted(drawn, 'coefficient')}"
-    title = which if drawn == features else f"The {drawn} largest of {features:,} coefficients"
-    return finished([panel], f"Coefficients {intervals}: the table below has the numbers", title, note)
-
-
 def _undrawn(classes: int) -> str:
     return f" {classes:,} more classes are not drawn." if classes else ""
 
 
-def _scaled(table: InferenceTable, outputs: Sequence[Any], factors: dict[str, float]) -> InferenceTable:
-    """Return the coefficients of some classes times factors by name: the intercept, then by decreasing size."""
-    terms, sizes = [], dict.fromkeys(factors, 0.0)
-    for term in table.terms:
-        if term.output in outputs:
-            factor, ends = factors.get(term.name, 1.0), (term.estimate, term.lower, term.upper)
-            estimate, lower, upper = (None if end is None else factor * end for end in ends)
-            terms.append(replace(term, estimate=estimate, lower=lower, upper=upper, absent=""))
-            sizes[term.name] = max(sizes.get(term.name, 0.0), abs(estimate or 0.0))
-    first = terms[0].name
-    return replace(table, terms=tuple(sorted(terms, key=lambda term: (term.name != first, -sizes[term.name]))))
+def profile_picture(name: str, values: Floats, logliks: Floats, supremum: float, limit: float) -> Picture:
+    """Draw the log-likelihood of a coefficient without a finite estimate, and which values the data reject."""
+    (panel,) = new_panels(height=2.9)
+    rises = bool(logliks[-1] > logliks[0])
+    ends = sorted([float(values[0] if rises else values[-1]), limit])
+    panel.axvspan(*ends, color=PROOF, alpha=0.14, linewidth=0.0)
+    panel.axvline(limit, color=PROOF, linewidth=2.0)
+    panel.axhline(supremum, color=PROOF, linewidth=1.5, linestyle="--")
+    panel.plot(values, logliks, color=INK, linewidth=2.5)
+    panel.set(xlabel="coefficient", ylabel="log-likelihood", xlim=(float(values[0]), float(values[-1])))
+    way = "rises" if rises else "falls"
+    title = f"The log-likelihood grows as the coefficient of {name!r} {way}, and never turns"
+    reached = f"{supremum:.4g}".replace("-", "−")
+    note = f"Dashed: the supremum, {reached}, which is never reached. Shaded: values outside the confidence interval."
+    return finished([panel], f"The profile of the log-likelihood of {name}", title, note)
 
 
 def classifier_pictures(evaluation: ClassifierEvaluation, where: str) -> Iterator[Picture]:
@@ -247,19 +263,30 @@ def classifier_pictures(evaluation: ClassifierEvaluation, where: str) -> Iterato
     fewer, auc = replace(evaluation, rankings=evaluation.rankings[: len(COLOURS)]), evaluation.auc
     left = len(evaluation.rankings) - len(fewer.rankings)
     note = f"Evaluated {where}.{_undrawn(left)}"
-    (panel,) = new_panels(height=4.2)
+    (panel,) = new_panels(height=3.8)
     roc(fewer, ax=panel)
-    yield finished([panel], f"ROC curve, area {auc}", f"ROC: AUC {auc}", note)
-    (panel,) = new_panels(height=4.2)
+    yield finished([panel], f"ROC curve, area {auc}", _auc_sentence(evaluation), note)
+    (panel,) = new_panels(height=3.8)
     precision_recall(fewer, ax=panel)
-    precisions = ", ".join(f"{ranking.average_precision:.4g}" for ranking in fewer.rankings)
+    precisions = ", ".join(f"{ranking.average_precision:.3g}" for ranking in fewer.rankings)
     alt = f"Precision over recall, average precision {precisions}"
-    yield finished([panel], alt, f"Precision and recall: average precision {precisions}", note)
+    yield finished([panel], alt, f"Average precision is {precisions}, over all recalls", note)
     if evaluation.reliability is not None:
-        panels = new_panels(2, 4.8, (3.0, 1.0))
+        panels = new_panels(2, 4.4, (3.0, 1.0))
         calibration(evaluation, axes=panels)
         alt = f"Calibration curve, calibration error {evaluation.reliability.error:.4g}"
         yield finished(panels, alt, *calibration_sentences(evaluation))
+
+
+def _auc_sentence(evaluation: ClassifierEvaluation) -> str:
+    """Return what the area under the ROC curve means."""
+    auc, count = evaluation.auc, len(evaluation.classes)
+    if auc.value is None:
+        return f"there is no area under the ROC curve: {auc.absent}"
+    if count > 2:
+        return f"AUC {auc.value:.3g}, the mean of {count} classes, each against the rest"
+    negative, positive = map(repr, evaluation.classes)
+    return f"AUC {auc.value:.3g}: in {percent(auc.value)} of pairs, {positive} has a higher score than {negative}"
 
 
 def prediction_picture(trained: TrainedModel) -> Picture:
@@ -270,7 +297,9 @@ def prediction_picture(trained: TrainedModel) -> Picture:
     (panel,) = new_panels()
     draw_predictions(np.asarray(trained.target.y, dtype=np.float64)[rows], predicted[rows], panel)
     note = f"{len(rows):,} of {counted(len(known), 'training row')} are drawn."
-    return finished([panel], "Observed against predicted values", note=note)
+    off = float(np.sqrt(np.mean((predicted[known] - np.asarray(trained.target.y, dtype=np.float64)[known]) ** 2)))
+    title = f"Predictions of training rows are off by {digits(off)} (root mean square)"
+    return finished([panel], "Observed against predicted values", title, note)
 
 
 def influence_of(trained: TrainedModel, table: Table | TableSource) -> tuple[Influence, Diagnosis] | None:
@@ -326,15 +355,20 @@ def boundary_picture(trained: TrainedModel, rows: SampledRows) -> Picture:
     points = rows.X[shown][:, list(pair)]
     points = np.asarray(points.toarray() if hasattr(points, "toarray") else points)
     (panel,) = new_panels(height=4.0)
-    boundary(_plane(model, rows, pair, names), points, trained.target.y[rows.places[shown]], ax=panel)
+    plane, labels = _plane(model, rows, pair, names), trained.target.y[rows.places[shown]]
+    boundary(plane, points, labels, ax=panel)
     others, used = len(rows.mean) - 2, int(model.data.get("rows", len(shown)))
     note = f"{names[0]!r} and {names[1]!r} are the numeric columns with the largest weights per standard deviation."
     if others:
-        note += f" A slice: {counted(others, 'other feature')} fixed at the mean; rows are projected onto it."
+        fixed = "at the mean, or at the level of most rows"
+        note += f" A slice: {counted(others, 'other feature')} fixed {fixed}; rows are projected onto it."
     if len(shown) < used:
         note += f" {len(shown):,} of {counted(used, 'row')} are drawn."
     alt = f"Rows by class, and the predicted regions, along {names[0]} and {names[1]}"
-    return finished([panel], alt, f"The boundary along {names[0]!r} and {names[1]!r}", note)
+    right = int(np.sum(plane.predict(points) == labels))
+    of = counted(len(shown), "row")
+    title = f"Along {names[0]!r} and {names[1]!r}, {right:,} of {of} lie in the region of their class"
+    return finished([panel], alt, title, note)
 
 
 def _heaviest(model: Model, rows: SampledRows) -> tuple[int, int]:
@@ -347,7 +381,7 @@ def _heaviest(model: Model, rows: SampledRows) -> tuple[int, int]:
 
 def _plane(model: Model, rows: SampledRows, pair: tuple[int, int], names: tuple[str, str]) -> SimpleNamespace:
     """Return the model in the plane, as `boundary` expects it; a margin is drawn only without other features."""
-    coef, mean = model.coef[:, list(pair)], rows.mean.copy()
+    coef, mean = model.coef[:, list(pair)], np.where(rows.quantities, rows.mean, np.round(rows.mean))
     mean[list(pair)] = 0.0
     intercept, labels = model.intercept + model.coef @ mean, label_array(model.classes or ())
 
@@ -379,5 +413,22 @@ def trace_pictures(trained: TrainedModel) -> Iterator[Picture]:
     trace(result, panels)
     for panel, kind in zip(panels, kinds, strict=True):
         panel.set_xlabel("passes over the rows")
-        title = f"Convergence: {kind.label}"
-        yield finished([panel], title, title, _undrawn(left))
+        if values := _changing(kind.facts[0], steps):
+            sentence = _trace_sentence(kind.facts[0], values)
+            yield finished([panel], f"Convergence: {kind.label}", sentence, _undrawn(left))
+
+
+def _changing(fact: str, steps: Mapping[Any, Mapping[str, Floats]]) -> list[Floats]:
+    """Return the finite values of a fact in each fit; none if they are all the same."""
+    known = [each[fact][np.isfinite(each[fact])] for each in steps.values() if fact in each]
+    values = [column for column in known if len(column)]
+    changes = (float(np.ptp(column)) > UNCHANGED * float(np.abs(column).max()) for column in values)
+    return values if any(changes) else []
+
+
+def _trace_sentence(fact: str, values: Sequence[Floats]) -> str:
+    """Return how a fact changed, of several fits the largest."""
+    first, last = (max(float(column[place]) for column in values) for place in (0, -1))
+    end = f"{last:.3g}" if last > TINIEST or fact != "relative_excess" else f"below {TINIEST:g}"
+    moved = f"{'fell' if last < first else 'rose' if last > first else 'moved'} from {first:.3g} to {end}"
+    return f"{TRACED[fact]} {moved}" + (f" (the largest of {len(values)} classes)" if len(values) > 1 else "")

@@ -7,7 +7,7 @@ passes. Long tables and large samples are cut, and the page says so.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,17 +26,20 @@ from separatrix.model.evaluate import Evaluation
 from separatrix.model.file import model_to_dict
 from separatrix.model.train import TrainedModel, evaluated_fit
 from separatrix.rendering.html import LOOK, render_template
-from separatrix.rendering.sheet import ABSENT, Grid, Sheet, digits
+from separatrix.rendering.sheet import ABSENT, Grid, Sheet, digits, percent
 from separatrix.reports import pictures, text
+from separatrix.reports.effects import Forest, effect_sentence, make_forest, number_cell, p_cell, why_sentence
 from separatrix.reports.findings import Finding, findings_of, no_intervals
-from separatrix.reports.perceptron import mistake_sentences, perceptron_notes
+from separatrix.reports.perceptron import mistake_bars, mistake_sentences, perceptron_notes
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS
 from separatrix.tables.table import Table, TableSource
 
 HIDDEN_OPTIONS = {"scales"}  # long lists
-LONG_TABLE = 15  # rows, above which a table is folded
+LONG_TABLE = 14  # rows, above which a table of effects may go on to the next page
 VERDICTS = {"exists": "Exists", "unique": "Unique", "optimal": "Optimal", "tested": "Testable"}
 MOST_CLASSES = 25  # in a confusion matrix
+DARKEST = 35.0  # percent of the colour of a cell with all rows
+LEADING = 3  # diverging coefficients named at the top
 PAIRS_SHOWN = 20  # confusions listed if there are more classes
 
 
@@ -50,7 +53,8 @@ class Report:
     findings: tuple[Finding, ...]
     coefficients: InferenceTable
     diagnosis: Diagnosis | None
-    forest: pictures.Picture | None
+    forest: Forest | None
+    profiles: tuple[pictures.Picture, ...]
     quality: tuple[pictures.Picture, ...]
     trace: tuple[pictures.Picture, ...]
     boundary: pictures.Picture | None
@@ -69,6 +73,7 @@ def make_report(trained: TrainedModel, table: Table | TableSource, command: str)
         else:
             diagnostics = () if influence is None else pictures.diagnostic_pictures(*influence)
             quality = (pictures.prediction_picture(trained), *diagnostics)
+        forest = make_forest(trained, table, rows)
         return Report(
             trained=trained,
             table=table,
@@ -76,12 +81,21 @@ def make_report(trained: TrainedModel, table: Table | TableSource, command: str)
             findings=findings_of(trained, diagnosis),
             coefficients=pictures.coefficient_table(trained),
             diagnosis=diagnosis,
-            forest=pictures.forest_picture(trained, rows),
+            forest=forest,
+            profiles=tuple(_profiles(forest)),
             quality=quality,
             trace=tuple(pictures.trace_pictures(trained)),
             boundary=None if reason else pictures.boundary_picture(trained, rows),
             no_boundary=reason,
         )
+
+
+def _profiles(forest: Forest | None) -> Iterator[pictures.Picture]:
+    """Draw the curves of coefficients without a finite estimate."""
+    for effect in [] if forest is None else forest.diverging:
+        if effect.curve is not None:
+            name, curve = effect.term.name, effect.curve
+            yield pictures.profile_picture(name, curve.values, curve.logliks, curve.supremum, curve.limit)
 
 
 def quality_of(trained: TrainedModel) -> tuple[Evaluation, str]:
@@ -134,6 +148,7 @@ def render_report(report: Report) -> str:
     (evaluation, where), (answer, facts) = quality_of(trained), _answer(trained)
     used, saved = int(model.data.get("rows", report.table.n_rows)), _saved(command)
     with_ends = any(term.lower is not None or term.upper is not None for term in report.coefficients.terms)
+    perceptron = model.estimator == "perceptron"
     return render_template(
         "reports/page.html.j2",
         look=LOOK.read_text(encoding="utf-8"),
@@ -142,18 +157,22 @@ def render_report(report: Report) -> str:
         rows=used,
         target=model.target,
         answer=answer,
-        lead=[
-            text.question(trained, repr),
-            trained.target.reason,
-            f"the model uses {counted(len(model.encoding.columns), 'column')}: {text.kinds(trained)}",
-        ],
+        lead=_lead(report),
         facts=facts,
         flattering="" if trained.holdout_description else text.FLATTERING,
         verdicts=[(each, VERDICTS[each.question], _glyph(each)) for each in report.findings],
+        forest=report.forest,
+        long_table=LONG_TABLE,
+        heading=_heading(report),
+        reading=_reading(report),
+        number=number_cell,
+        p=p_cell,
+        why=why_sentence,
+        level=f"{100.0 * report.coefficients.level:g}",
         coefficients=_coefficients(report),
         no_intervals="" if with_ends else f"there are no intervals: {no_intervals(trained)}",
-        long_table=LONG_TABLE,
         measures=_measures(trained),
+        quality=_quality(trained),
         confusion=_confusion(evaluation) if isinstance(evaluation, ClassifierEvaluation) else None,
         where=where,
         assumptions=_assumptions(report),
@@ -161,13 +180,89 @@ def render_report(report: Report) -> str:
         left_out=report.table.n_rows - used,
         columns=_columns(report),
         decisions=[*text.other_decisions(trained), *model.encoding.notes, *report.table.notes],
-        mistakes=mistake_sentences(trained) if model.estimator == "perceptron" else [],
-        notes=perceptron_notes(trained) if model.estimator == "perceptron" else [],
+        bars=mistake_bars(trained) if perceptron else [],
+        mistakes=mistake_sentences(trained) if perceptron else [],
+        notes=perceptron_notes(trained) if perceptron else [],
         work=f"{result.passes:,.6g} passes over the rows; objective {result.objective:.10g}",
         provenance=_provenance(report),
+        options=", ".join(f"{name} = {value}" for name, value in model.options.items() if name not in HIDDEN_OPTIONS),
         save="" if saved else f"{command} --out model.json",
         verify=f"separatrix verify {shlex.quote(saved or 'model.json')} {shlex.quote(source)}",
     )
+
+
+def _lead(report: Report) -> list[str]:
+    """Return what was fitted to what, and which columns matter."""
+    trained, forest = report.trained, report.forest
+    model = trained.model
+    used = int(model.data.get("rows", report.table.n_rows))
+    columns, kinds = counted(len(model.encoding.columns), "column"), text.kinds(trained)
+    columns += f" ({kinds})" if "," in kinds else ""
+    what = f"{text.model_title(model)}, fitted to {counted(used, 'row')} of {report.table.source} with {columns}"
+    what += f" and a penalty of strength {trained.fitted.strength:.3g}" if trained.fitted.strength else ""
+    effects = ""
+    if forest is not None:
+        event = repr((model.classes or ("",))[-1])
+        effects = effect_sentence(forest, event, report.coefficients.level)
+    left = report.table.n_rows - used
+    missing = (
+        f"{left:,} of {counted(report.table.n_rows, 'row')} {'is' if left == 1 else 'are'} left out" if left else ""
+    )
+    absent = [f"{each.term.name!r} has no finite estimate" for each in (forest.diverging if forest else [])]
+    return [each for each in (what, effects, *absent[:LEADING], missing) if each]
+
+
+def _heading(report: Report) -> str:
+    """Return what the coefficients say, as a title."""
+    forest, model = report.forest, report.trained.model
+    if model.kernel is not None:
+        vectors = sum(each.coef.shape[1] for each in model.kernel.machines)
+        return f"The predictor has {counted(vectors, 'support vector')} and no coefficients"
+    if forest is None:
+        return "No coefficient has an estimate" if model.encoding.columns else "The intercept is the only coefficient"
+    shown = len({effect.term.name for effect in forest.effects})
+    which = f"the {shown} largest of {forest.total:,} are shown" if shown < forest.total else ""
+    if not forest.tested:
+        return "; ".join(filter(None, ["The coefficients have no standard errors", which]))
+    null = int(forest.ratios)
+    told = sum(effect.side != 0 and effect.estimate is not None for effect in forest.effects)
+    word = counted(len(forest.effects), forest.unit)
+    some = f"{told:,} of {word} differ from {null}"
+    if forest.diverging:
+        some += f"; {len(forest.diverging):,} {'has' if len(forest.diverging) == 1 else 'have'} no finite estimate"
+    return "; ".join(filter(None, [some, which]))
+
+
+def _reading(report: Report) -> list[str]:
+    """Return how the table of the forest is read."""
+    forest, model = report.forest, report.trained.model
+    if forest is None:
+        return []
+    of = "changes of the prediction" if model.classes is None else "changes of the score"
+    if forest.ratios:
+        of = "odds ratios of " + (repr((model.classes or ("",))[-1]) if len(model.coef) == 1 else "each class")
+    units = [effect.unit for effect in forest.effects]
+    scales = {
+        "per standard deviation (SD) of a number": any(unit.endswith("(1 SD)") for unit in units),
+        "for a level against its reference level": any("against " in unit for unit in units),
+        "per unit of a word's tf-idf weight": "" in units,
+    }
+    undrawn = [f"{forest.undrawn:,} more classes are not drawn"] if forest.undrawn else []
+    marks = f"filled: the {100.0 * report.coefficients.level:g} % CI excludes {int(forest.ratios)}; hollow: it does not"
+    meaning = ", ".join([of, *(scale for scale, used in scales.items() if used), "in the order of the model"])
+    return [meaning, marks if forest.tested else no_intervals(report.trained), *undrawn]
+
+
+def _quality(trained: TrainedModel) -> str:
+    """Return how well the model predicts, as a title."""
+    evaluation, _ = quality_of(trained)
+    rows = "training rows" if trained.holdout is None else "held-out rows"
+    if not isinstance(evaluation, ClassifierEvaluation):
+        return (
+            f"On {evaluation.rows:,} {rows} predictions are off by {digits(evaluation.rmse.value)} (root mean square)"
+        )
+    correct = float(np.trace(evaluation.confusion))
+    return f"{correct:,.6g} of {evaluation.confusion.sum():,.6g} {rows} are predicted correctly"
 
 
 def _answer(trained: TrainedModel) -> tuple[str, list[tuple[str, str, str]]]:
@@ -183,33 +278,34 @@ def _answer(trained: TrainedModel) -> tuple[str, list[tuple[str, str, str]]]:
         second = f"Root-mean-square error, {rows}", digits(error.value), spread
         return f"is predicted with an R² of {digits(fit.value)} on {rows}", [first, second, size]
     accuracy, auc = evaluation.accuracy, evaluation.auc
-    first = f"Area under the ROC curve, {rows}", digits(auc.value), f"{_interval(auc, level)}chance is 0.5"
+    baseline = _percent(evaluation.baseline_accuracy)
+    correct, interval = _percent(accuracy.value), _interval(accuracy, level, share=True)
+    first = f"Correct predictions, {rows}", correct, f"{interval}majority-class baseline {baseline}"
+    second = f"Area under the ROC curve, {rows}", digits(auc.value), f"{_interval(auc, level)}chance is 0.5"
     if trained.model.estimator == "perceptron" and len(evaluation.classes) == 2:
         mistakes = f"{int(trained.fitted.result.facts['updates']):,}"
-        first = "Mistakes in learning", mistakes, mistake_sentences(trained)[0]
-    baseline = f"majority-class baseline {_percent(evaluation.baseline_accuracy)}"
-    correct, interval = _percent(accuracy.value), _interval(accuracy, level, percent=True)
-    second = f"Correct predictions, {rows}", correct, f"{interval}{baseline}"
-    return f"is predicted correctly for {correct} of {rows}", [first, second, size]
+        second = "Mistakes in learning", mistakes, mistake_sentences(trained)[0]
+    return f"is predicted correctly for {correct} of {rows}; the majority-class baseline is {baseline}", [
+        first,
+        second,
+        size,
+    ]
 
 
-def _interval(estimate: Estimate, level: float, *, percent: bool = False) -> str:
+def _interval(estimate: Estimate, level: float, *, share: bool = False) -> str:
     if estimate.lower is None or estimate.upper is None:
         return ""
-    number = _percent if percent else digits
+    number = _percent if share else digits
     return f"{100.0 * level:g} % CI {number(estimate.lower)} to {number(estimate.upper)}; "
 
 
 def _percent(share: float | None) -> str:
-    """Return a share in percent, as 100 % only if it is exact."""
-    if share is None:
-        return ABSENT
-    return f"{100.0 if share == 1.0 else min(100.0 * share, 99.99):.4g}\N{NARROW NO-BREAK SPACE}%"
+    return ABSENT if share is None else percent(share)
 
 
 def _glyph(finding: Finding) -> str:
     if finding.word in {"partly", "doubtful"}:
-        return "half"
+        return "arrow" if finding.proved else "half"
     return {"yes": "check", "no": "arrow" if finding.proved else "bar"}.get(finding.word, "ring")
 
 
@@ -248,7 +344,7 @@ def _confusion(evaluation: ClassifierEvaluation) -> tuple[Grid, Sequence[Sequenc
             (str(label), *(f"{count:,.6g}" for count in row)) for label, row in zip(labels, counts, strict=True)
         )
         heads = ("actual", *(f"predicted {label}" for label in labels))
-        return Grid(heads, rows), [[f"{share:.3f}" for share in row] for row in shares]
+        return Grid(heads, rows), [[f"{DARKEST * share:.1f}%" for share in row] for row in shares]
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0.0)
     places = np.argsort(-wrong, axis=None, kind="stable")[:PAIRS_SHOWN]
@@ -287,13 +383,11 @@ def _columns(report: Report) -> Grid:
 def _provenance(report: Report) -> list[tuple[str, str]]:
     model = report.trained.model
     data: Any = model.data
-    options = ", ".join(f"{name} = {value}" for name, value in model.options.items() if name not in HIDDEN_OPTIONS)
     return [
         ("Table", report.table.source),
         ("Rows", f"{report.table.n_rows:,} read, {data.get('rows', report.table.n_rows):,} used"),
         ("Digest of the encoded rows", f"sha256 {data.get('sha256', '')}"),
         ("Seed", str(data.get("seed", ""))),
-        ("Options", options or "none"),
         ("Software", ", ".join(f"{name} {version}" for name, version in data.get("versions", {}).items())),
     ]
 

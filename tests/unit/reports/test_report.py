@@ -20,7 +20,7 @@ from separatrix.tables.table import Column, Table, category_column
 COMMAND = "separatrix fit table.csv --out 'my model.json' --report report.html"
 SECTIONS = ["answer", "coefficients", "quality", "boundary", "training", "data", "reproduce", "check"]
 OUTSIDE = re.compile(r"\s*(https?:|//|javascript:|file:)")
-DRAWN = {"svg", "defs", "clipPath", "g", "path", "use", "text", "tspan", "rect", "image"}
+DRAWN = {"svg", "defs", "clipPath", "g", "path", "use", "text", "tspan", "rect", "image", "title"}
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 SCRIPT = "<script>alert(1)</script>"
 QUOTES = "\"o'n & <b>"
@@ -144,8 +144,7 @@ def check_inert(_, source):
 
 def check_pictures(record, source):
     page = Page(source)
-    drawn = [record.forest, record.boundary, *record.quality, *record.trace]
-    pictures = [picture for picture in drawn if picture is not None]
+    pictures = [*record.profiles, *filter(None, [record.boundary]), *record.quality, *record.trace]
     named = [each["aria-label"] for each in page.named("svg") if "aria-label" in each]
     assert len(named) == len(set(named)) == len(pictures) > 0
     assert all(len(name) > 10 for name in named)
@@ -257,10 +256,20 @@ def test_tests_are_doubtful_where_the_rows_contradict_what_they_assume():
     assert findings_of(record.trained)[3].word == "yes"
 
 
+def test_a_mark_has_its_numbers_as_a_title(reports):
+    record, _ = reports("least squares")
+    residuals = next(picture for picture in record.quality if picture.title.startswith("linearity"))
+    titles = [element.text for element in ElementTree.fromstring(residuals.svg).iter("title")]
+    assert len(titles) == record.trained.fitted.result.certificate.data.n_counted
+    assert all(re.fullmatch(r"fitted value \S+, residual \S+", title) for title in titles)
+
+
 def test_the_answers_of_a_perceptron(reports):
-    record, _ = reports("perceptron")
+    record, source = reports("perceptron")
     assert [answer.word for answer in record.findings] == ["yes", "no", "no", "no"]
-    assert record.findings[0].evidence[0].endswith("allows at most (R/γ)² = 10 updates")
+    assert record.findings[0].evidence[0] == "a halfspace separates the classes, with a margin of 0.7071"
+    assert "4 mistakes; the theorem allows at most 10." in Page(source).text["training"]
+    assert '<span style="width: 40.0%">' in source
 
 
 def test_the_answers_of_each_class_against_the_rest(reports):
@@ -275,7 +284,7 @@ def test_a_fit_that_only_some_classes_reach_says_partly():
     table, few = demo_table("iris"), {"max_passes": 50, "keep": "best"}
     record = make_report(train_table(table, TrainOptions(model="perceptron", given=few)), table, COMMAND)
     assert record.findings[0].word == "partly"
-    assert record.findings[0].evidence[0].startswith("'setosa' against the rest: yes: a separating halfspace")
+    assert record.findings[0].evidence[0].startswith("'setosa' against the rest: yes: a halfspace separates")
 
 
 def test_what_does_not_exist_is_never_called_found():
@@ -366,7 +375,7 @@ def test_many_coefficients_are_capped_and_the_page_says_so():
     columns = [Column(f"x{place}", "number", X[:, place]) for place in range(2500)]
     table = Table((*columns, Column("y", "number", X[:, 0] + rng.normal(size=60))), "wide.csv", "y")
     page = Page(render_report(make_report(train_table(table), table, COMMAND)))
-    assert "The 24 largest of 2,500 coefficients" in page.text["coefficients"]
+    assert "the 30 largest of 2,500 are shown" in page.text["coefficients"]
     assert "The first 2,000 of 2,500 coefficients, in the order of the model" in page.text["coefficients"]
     assert len(page.named("details")) >= 2
 

@@ -89,7 +89,13 @@ def trace_panels(result: FitResult) -> tuple[dict[Any, Mapping[str, Floats]], li
     names = data.labels if data.scheme == "one-vs-rest" else [data.part_name(k) for k in range(len(result.parts))]
     parts = zip(names, result.parts, strict=False) if result.parts else [("fit", result)]
     steps = {name: part.trace.steps for name, part in parts}
-    return steps, [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps.values())]
+    return steps, [panel for panel in TRACE_PANELS if any(_is_drawable(panel, each) for each in steps.values())]
+
+
+def _is_drawable(panel: _Panel, columns: Mapping[str, Floats]) -> bool:
+    """Whether a fact has a value that its axis can show: all gaps may be infinite where no minimum exists."""
+    values = columns.get(panel.facts[0], np.zeros(0))
+    return bool((np.isfinite(values) & ((values > 0.0) | (not panel.log))).any())
 
 
 def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats]]) -> None:

@@ -15,6 +15,8 @@ from separatrix.errors import OptionError
 matplotlib.use("agg")
 from matplotlib import pyplot  # after the backend is chosen
 
+from separatrix.reports.plot.fits import trace_panels
+
 
 @pytest.fixture(autouse=True)
 def _close_all():
@@ -263,3 +265,11 @@ def test_odd_names_are_drawn_as_they_are():
     shown = [label.get_text() for label in displays[1].ax.get_yticklabels()]
     assert shown == [r"\$price\$_{", " _hidden", "a" * 39 + "…", "two lines"]
     assert " _under (" in displays[0].ax.get_legend().get_texts()[2].get_text()
+
+
+def test_a_gap_that_is_never_finite_has_no_panel():
+    steps = {"objective": np.array([0.4, 0.38]), "relative_excess": np.full(2, np.inf), "passes": np.array([1.0, 2.0])}
+    X, y = sx.load_demo("iris")
+    result = sx.LogisticRegression(strength=0.1).fit(X, y).result_
+    never = replace(result, trace=replace(result.trace, steps=steps))
+    assert [kind.label for kind in trace_panels(never)[1]] == ["objective"]
