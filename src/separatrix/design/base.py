@@ -17,7 +17,9 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, reduce
+from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -44,9 +46,32 @@ def map_groups(task: Callable[[Group], Result], groups: Sequence[Group]) -> Iter
         yield from _pool(cores()).map(task, groups)
 
 
-def one_blas_thread() -> Any:
+class _OneBlasThread:
+    """A context that limits BLAS to one thread, entered by any number of threads or nested."""
+
+    def __init__(self) -> None:
+        self.lock, self.depth = Lock(), 0
+        self.limit: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.depth:
+                self.limit = _blas().limit(limits=1, user_api="blas")
+            self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.depth -= 1
+            if not self.depth:
+                self.limit.restore_original_limits()
+
+
+_ONE_BLAS_THREAD = _OneBlasThread()
+
+
+def one_blas_thread(limited: bool = True) -> AbstractContextManager[None]:
     """Return a context manager that limits BLAS to one thread: on small problems more threads only cost time."""
-    return _blas().limit(limits=1, user_api="blas")
+    return _ONE_BLAS_THREAD if limited else nullcontext()
 
 
 def cores() -> int:
