@@ -128,9 +128,9 @@ class Problem:
 
     def certifiable_excess(self, gradient: Floats, estimate: float) -> float:
         """Return the duality gap to expect at a point of estimated suboptimality; larger with a quadratic penalty."""
-        curvature = self.penalty.curvature(self.penalty_weights)
         if not self.penalty.quadratic:
             return estimate
+        curvature = self.penalty.curvature(self.penalty_weights)
         squares = (gradient * gradient).reshape(len(curvature), -1).sum(axis=1)
         penalised = curvature > 0.0
         return max(estimate, float((squares[penalised] / (2.0 * curvature[penalised])).sum()))
@@ -170,13 +170,16 @@ class Problem:
         sums = self.design.sweep(coef, self.pointwise, order, self.rows)
         if not np.isfinite(sums.value) or (sums.gradient is not None and not np.isfinite(sums.gradient).all()):
             row_radius(self.design)  # raises an error that names an entry that is not finite
-        value = sums.value / self.total_weight + self.penalty.value(coef, self.penalty_weights)
-        if sums.gradient is None:
+        mean = Expansion(*(None if each is None else each / self.total_weight for each in sums))
+        if not self.penalty.strength:
+            return mean
+        value = mean.value + self.penalty.value(coef, self.penalty_weights)
+        if mean.gradient is None:
             return Expansion(value)
-        gradient = sums.gradient / self.total_weight + self.penalty.gradient(coef, self.penalty_weights)
-        if sums.hessian is None:
+        gradient = mean.gradient + self.penalty.gradient(coef, self.penalty_weights)
+        if mean.hessian is None:
             return Expansion(value, gradient)
-        return Expansion(value, gradient, sums.hessian / self.total_weight + self._penalty_hessian(coef))
+        return Expansion(value, gradient, mean.hessian + self._penalty_hessian(coef))
 
     def dual(self, slopes: Floats) -> float:
         """Return D at some slopes, (n,) or (n, K): a lower bound on P; −inf if infeasible."""

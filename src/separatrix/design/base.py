@@ -129,7 +129,9 @@ class Block:
         if not self.virtual:
             return inner
         border = self.rmatvec(np.ones(self.stop - self.start) if weights is None else weights)
-        return np.vstack([border, np.column_stack([border[1:], inner])])
+        whole = np.empty((len(border), len(border)))
+        whole[0], whole[1:, 0], whole[1:, 1:] = border, border[1:], inner
+        return whole
 
     def dense(self) -> Floats:
         """Return the rows as a dense array, virtual column included, (m, p)."""
