@@ -37,7 +37,7 @@ SUBSAMPLE_STEPS = 12
 SUBSAMPLE_EXCESS = 1e-5  # relative to the objective: the accuracy of the subsample's solution
 MEMORY = 10  # curvature pairs
 RIDGE = 1e-11  # relative to the diagonal, so that the factor exists
-STALE = 6  # steps with the same Hessian
+STALE = 4  # steps with the same Hessian
 
 
 @dataclass(frozen=True)
