@@ -9,8 +9,8 @@ systems are solved by a Cholesky factorisation or, if they are singular, by eige
 from __future__ import annotations
 
 import math
-import sys
 import re
+import sys
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import count

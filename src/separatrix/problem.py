@@ -147,8 +147,9 @@ class Problem:
 
     def mean(self, values: Any) -> Any:
         """Return the weighted mean over the rows, the first axis."""
-        total = np.tensordot(self.row_weights, np.asarray(values), axes=1) / self.total_weight
-        return float(total) if total.ndim == 0 else total
+        values = np.asarray(values)
+        total = self.row_weights @ values if values.ndim < 3 else np.tensordot(self.row_weights, values, axes=1)
+        return float(total) / self.total_weight if np.ndim(total) == 0 else total / self.total_weight
 
     def mean_hessian(self, curvature: Floats) -> Floats:
         """Return the weighted mean of curvature ⊗ x xᵗ: (p, p), or (p·K, p·K), columns outer; one pass."""
@@ -170,16 +171,16 @@ class Problem:
         sums = self.design.sweep(coef, self.pointwise, order, self.rows)
         if not np.isfinite(sums.value) or (sums.gradient is not None and not np.isfinite(sums.gradient).all()):
             row_radius(self.design)  # raises an error that names an entry that is not finite
-        mean = Expansion(*(None if each is None else each / self.total_weight for each in sums))
-        if not self.penalty.strength:
-            return mean
-        value = mean.value + self.penalty.value(coef, self.penalty_weights)
-        if mean.gradient is None:
+        value, penalised = sums.value / self.total_weight, self.penalty.strength > 0.0
+        value = value + self.penalty.value(coef, self.penalty_weights) if penalised else value
+        if sums.gradient is None:
             return Expansion(value)
-        gradient = mean.gradient + self.penalty.gradient(coef, self.penalty_weights)
-        if mean.hessian is None:
+        gradient = sums.gradient / self.total_weight
+        gradient = gradient + self.penalty.gradient(coef, self.penalty_weights) if penalised else gradient
+        if sums.hessian is None:
             return Expansion(value, gradient)
-        return Expansion(value, gradient, mean.hessian + self._penalty_hessian(coef))
+        hessian = sums.hessian / self.total_weight
+        return Expansion(value, gradient, hessian + self._penalty_hessian(coef) if penalised else hessian)
 
     def dual(self, slopes: Floats) -> float:
         """Return D at some slopes, (n,) or (n, K): a lower bound on P; −inf if infeasible."""

@@ -408,9 +408,9 @@ def _evaluate_grid(
     """Evaluate the strengths of a grid on the held-out rows of each fold."""
     numbers = range(int(folds.max()) + 1)
     with _sharing_cores(problems[0].design) as share:
-        paths = share(lambda each: trace_path(each, l1_ratio, strengths=grid, options=options), problems)
-        sums = share(lambda number: _fold_losses(problems, l1_ratio, folds == number, grid, options), numbers)
-        paths, sums = tuple(paths), np.array([*sums])
+        traced = share(lambda each: trace_path(each, l1_ratio, strengths=grid, options=options), problems)
+        summed = share(lambda number: _fold_losses(problems, l1_ratio, folds == number, grid, options), numbers)
+        paths, sums = tuple(traced), np.array([*summed])
     counts = np.array([float(problems[0].row_weights[folds == number].sum()) for number in numbers])
     losses = sums / counts[:, np.newaxis]
     mean = np.average(losses, axis=0, weights=counts)

@@ -1,9 +1,10 @@
 """Designs over one row storage, in memory or on disk, and their row blocks: dense or sparse, float64 or float32.
 
 A matrix in memory is never copied; rows on disk are read block by block in every pass.
-Dense blocks fit the cache (one core reads those of a small design), sparse rows are read in a few blocks shared by the cores; a CSC matrix is one block. Blocks
-and groups are the same wherever the rows are, so sums agree to the last bit (for sparse rows beyond some 30 million
-entries, up to rounding). Float32 entries are computed with in float64. `memory` is the limit in bytes for rows on disk.
+Dense blocks fit the cache (one core reads those of a small design), sparse rows are read in a few blocks shared by the
+cores; a CSC matrix is one block. Blocks and groups are the same wherever the rows are, so sums agree to the last bit
+(for sparse rows beyond some 30 million entries, up to rounding). Float32 entries are computed with in float64. `memory`
+is the limit in bytes for rows on disk.
 
 Cost: a pass over rows on disk copies them. Loops over single rows need row-major storage, to which a column-major
 matrix and centred rows are copied once; rows on disk are memory-mapped for them. Column access to sparse rows on disk
@@ -248,8 +249,9 @@ class DenseDesign(StoredDesign):
             return weighted_grams(values, weights[part], with_ones)
 
         self.count_visits(n)
-        share: Callable[..., Iterator[Any]] = map if self.is_small else map_groups
-        return reduce(add_each, share(grams, range(0, n, rows)))
+        share: Callable[..., Iterator[tuple[Floats, Floats]]] = map if self.is_small else map_groups
+        joined: tuple[Floats, Floats] = reduce(add_each, share(grams, range(0, n, rows)))
+        return joined
 
     def _submatrix(self, rows: slice, columns: Any, width: int) -> NDArray[Any]:
         """Return some stored columns of some rows, (m, width)."""

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, reduce
-from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from threading import Lock, get_ident, local
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,22 +47,33 @@ def map_groups(task: Callable[[Group], Result], groups: Sequence[Group]) -> Iter
 
 
 class _OneBlasThread:
-    """A context that limits BLAS to one thread, entered by any number of threads or nested."""
+    """A context that limits BLAS to one thread, nested and in any number of threads.
+
+    The thread that sets the limit lifts it, since OpenBLAS ignores what other threads than the main one set.
+    """
 
     def __init__(self) -> None:
-        self.lock, self.depth = Lock(), 0
-        self.limit: Any = None
+        self.lock, self.local = Lock(), local()
+        self.inside, self.owner, self.limit = 0, 0, cast(Any, None)
 
     def __enter__(self) -> None:
+        depth = getattr(self.local, "depth", 0)
+        self.local.depth = depth + 1
+        if depth:
+            return
         with self.lock:
-            if not self.depth:
-                self.limit = _blas().limit(limits=1, user_api="blas")
-            self.depth += 1
+            limit = _blas().limit(limits=1, user_api="blas")
+            if not self.inside:
+                self.owner, self.limit = get_ident(), limit
+            self.inside += 1
 
     def __exit__(self, *_: object) -> None:
+        self.local.depth -= 1
+        if self.local.depth:
+            return
         with self.lock:
-            self.depth -= 1
-            if not self.depth:
+            self.inside -= 1
+            if not self.inside or self.owner == get_ident():
                 self.limit.restore_original_limits()
 
 
