@@ -33,11 +33,12 @@ def render() -> str:
 
 
 def _verb(verb: Callable[..., Any]) -> Iterator[str]:
+    name = verb.__name__.replace("_", "-")
     summary, *rest = inspect.cleandoc(str(verb.__doc__)).split("\n\n")
     parameters = list(_parameters(verb))
     arguments = [each for each in parameters if isinstance(each.info, ArgumentInfo)]
-    usage = " ".join(["separatrix", verb.__name__, *(str(each.info.metavar) for each in arguments), "[OPTIONS]"])
-    yield f"## {verb.__name__}\n\n```\n{usage}\n```\n"
+    usage = " ".join(["separatrix", name, *(str(each.info.metavar) for each in arguments), "[OPTIONS]"])
+    yield f"## {name}\n\n```\n{usage}\n```\n"
     yield f"{' '.join(summary.split())}\n"
     for paragraph in rest:
         words = " ".join(paragraph.split())

@@ -81,6 +81,7 @@ class WorkGate:
     """
 
     spent: ClassVar[dict[Hashable, int]] = {}
+    warming: ClassVar[bool] = False  # all loops are chosen compiled
 
     def __init__(self, kind: Hashable, operations: int = INTERPRETED_OPERATIONS) -> None:
         self.kind = kind
@@ -90,7 +91,30 @@ class WorkGate:
         """Return the form of `loop` for the next `operations` scalar operations."""
         spent = self.spent.get(self.kind, 0) + operations
         self.spent[self.kind] = spent
-        return loop if spent <= self.operations else loop.compiled
+        return loop if spent <= self.operations and not self.warming else loop.compiled
+
+
+@contextmanager
+def warming() -> Iterator[None]:
+    """Choose the compiled form of every loop meanwhile, however small the work is."""
+    WorkGate.warming = True
+    try:
+        yield
+    finally:
+        WorkGate.warming = False
+
+
+_listeners: list[Callable[[str], None]] = []
+
+
+@contextmanager
+def when_compiling(listener: Callable[[str], None]) -> Iterator[None]:
+    """Call a listener with the name of each loop that is compiled meanwhile, as no cache has it, before that."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
 
 
 def _compile(function: Callable[..., Any], signature: str | None, fastmath: bool | set[str]) -> Callable[..., Any]:
@@ -99,7 +123,7 @@ def _compile(function: Callable[..., Any], signature: str | None, fastmath: bool
     with _cache_folder() as folder:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
         compiled: Any = njit(cache=folder is not None, **options)(_with_compiled_callees(function))
-        _discard_damaged(getattr(compiled, "_cache", None))
+        _watch_cache(getattr(compiled, "_cache", None), function.__name__)
         if signature and hasattr(compiled, "compile"):  # plain Python where NUMBA_DISABLE_JIT is set
             compiled.compile(signature)
             compiled.disable_compile()
@@ -107,18 +131,22 @@ def _compile(function: Callable[..., Any], signature: str | None, fastmath: bool
     return result
 
 
-def _discard_damaged(cache: Any) -> None:
-    """Make a cache of Numba drop files that it cannot load, so that their code is compiled again."""
+def _watch_cache(cache: Any, name: str) -> None:
+    """Make a cache of Numba drop files that it cannot load, and tell the listeners what has to be compiled."""
     load = getattr(cache, "load_overload", None)
     if load is None:
         return
 
     def load_or_discard(*arguments: Any) -> Any:
         try:
-            return load(*arguments)
+            loaded = load(*arguments)
         except Exception:  # noqa: BLE001  # garbage can raise any error when it is unpickled
             cache.flush()
-            return None
+            loaded = None
+        if loaded is None:
+            for listener in _listeners:
+                listener(name)
+        return loaded
 
     cache.load_overload = load_or_discard
 

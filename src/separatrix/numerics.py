@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import count
@@ -26,6 +27,7 @@ from separatrix.jit import scalar
 RANK_TOLERANCE = 1e-12  # relative to the largest eigenvalue, columns of equal scale: smaller ones count as 0
 CANCELLED = 1e-3  # of ‖a‖² + ‖b‖²: a smaller squared distance is computed from the differences
 DIFFERENCES_AT_ONCE = 2**20  # numbers
+FEW_INTEGERS = 1000  # between the least and the largest, up to which they are counted
 SAMPLE_VALUES, FEW_VALUES = 4096, 20  # values sampled first, and distinct ones up to which no sort is needed
 EXACT_INTEGERS = 2.0**53  # up to which every integer is a float64
 WHOLE_NUMBER = re.compile(r"\s*[-+]?\d+\s*")
@@ -225,6 +227,10 @@ def simplest_near(value: float) -> Fraction:
 
 def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
     """Return the sorted distinct values and the index of each value (n,) among them; sorts only if there are many."""
+    if values.dtype.kind == "i" and len(values) and int(values.max()) - int(least := values.min()) < FEW_INTEGERS:
+        indices = (values - least).astype(np.intp)
+        counts = np.bincount(indices)
+        return (np.flatnonzero(counts) + least).astype(values.dtype), (np.cumsum(counts > 0) - 1)[indices]
     distinct_values = np.unique(values[:SAMPLE_VALUES])
     if len(distinct_values) <= FEW_VALUES and len(values) > SAMPLE_VALUES:
         indices = np.full(len(values), -1, dtype=np.intp)
@@ -303,32 +309,39 @@ def semidefinite_solver(matrix: Floats, outputs: int = 1) -> Callable[[Floats], 
     over the outputs.
     """
     scaled, scale = _in_equal_scale(matrix, outputs)
-    solve = _by_cholesky(scaled, RANK_TOLERANCE) or _by_eigenvalues(scaled)
-    return lambda right: np.asarray((solve((right.T / scale).T).T / scale).T)
+    return _in_scale(_by_cholesky(scaled, RANK_TOLERANCE) or _by_eigenvalues(scaled), scale)
 
 
 def definite_solver(matrix: Floats, outputs: int = 1, *, least: float) -> Callable[[Floats], Floats] | None:
     """Return a `semidefinite_solver`; None if a squared pivot of its Cholesky factor is not above `least`."""
     scaled, scale = _in_equal_scale(matrix, outputs)
     solve = _by_cholesky(scaled, least)
-    return None if solve is None else lambda right: np.asarray((solve((right.T / scale).T).T / scale).T)
+    return None if solve is None else _in_scale(solve, scale)
+
+
+def _in_scale(solve: Callable[[Floats], Floats], scale: Floats) -> Callable[[Floats], Floats]:
+    return lambda right: np.asarray((solve((right.T / scale).T).T / scale).T)
 
 
 def _in_equal_scale(matrix: Floats, outputs: int) -> tuple[Floats, Floats]:
     """Return the matrix with a diagonal of about 1, plus a penalty on constants over the outputs; and the scales."""
-    diagonal = np.diag(matrix).reshape(-1, outputs).mean(axis=1)
-    scale = np.repeat(np.sqrt(np.maximum(diagonal, np.finfo(np.float64).tiny)), outputs)
-    scaled = matrix / np.outer(scale, scale)
+    diagonal = matrix.diagonal()
     if outputs > 1:
-        scaled += np.kron(np.eye(len(diagonal)), np.full((outputs, outputs), 1.0 / outputs))
+        diagonal = np.repeat(diagonal.reshape(-1, outputs).mean(axis=1), outputs)
+    scale = np.sqrt(np.maximum(diagonal, sys.float_info.min))
+    scaled = matrix / (scale[:, np.newaxis] * scale)
+    if outputs > 1:
+        scaled += np.kron(np.eye(len(diagonal) // outputs), np.full((outputs, outputs), 1.0 / outputs))
     return scaled, scale
 
 
 def _by_cholesky(matrix: Floats, least: float) -> Callable[[Floats], Floats] | None:
+    if not len(matrix):
+        return np.asarray
     factor, failed = scipy.linalg.lapack.dpotrf(matrix, lower=1)
-    if failed or not np.diag(factor).min(initial=1.0) > math.sqrt(least):
+    if failed or not factor.diagonal().min(initial=1.0) > math.sqrt(least):
         return None
-    return lambda right: np.asarray(scipy.linalg.cho_solve((factor, True), right, check_finite=False))
+    return lambda right: np.asarray(scipy.linalg.lapack.dpotrs(factor, right, lower=1)[0])
 
 
 def _by_eigenvalues(matrix: Floats) -> Callable[[Floats], Floats]:

@@ -128,9 +128,9 @@ class Problem:
 
     def certifiable_excess(self, gradient: Floats, estimate: float) -> float:
         """Return the duality gap to expect at a point of estimated suboptimality; larger with a quadratic penalty."""
-        curvature = self.penalty.curvature(self.penalty_weights)
         if not self.penalty.quadratic:
             return estimate
+        curvature = self.penalty.curvature(self.penalty_weights)
         squares = (gradient * gradient).reshape(len(curvature), -1).sum(axis=1)
         penalised = curvature > 0.0
         return max(estimate, float((squares[penalised] / (2.0 * curvature[penalised])).sum()))
@@ -147,8 +147,9 @@ class Problem:
 
     def mean(self, values: Any) -> Any:
         """Return the weighted mean over the rows, the first axis."""
-        total = np.tensordot(self.row_weights, np.asarray(values), axes=1) / self.total_weight
-        return float(total) if total.ndim == 0 else total
+        values = np.asarray(values)
+        total = self.row_weights @ values if values.ndim < 3 else np.tensordot(self.row_weights, values, axes=1)
+        return float(total) / self.total_weight if np.ndim(total) == 0 else total / self.total_weight
 
     def mean_hessian(self, curvature: Floats) -> Floats:
         """Return the weighted mean of curvature ⊗ x xᵗ: (p, p), or (p·K, p·K), columns outer; one pass."""
@@ -170,13 +171,16 @@ class Problem:
         sums = self.design.sweep(coef, self.pointwise, order, self.rows)
         if not np.isfinite(sums.value) or (sums.gradient is not None and not np.isfinite(sums.gradient).all()):
             row_radius(self.design)  # raises an error that names an entry that is not finite
-        value = sums.value / self.total_weight + self.penalty.value(coef, self.penalty_weights)
+        value, penalised = sums.value / self.total_weight, self.penalty.strength > 0.0
+        value = value + self.penalty.value(coef, self.penalty_weights) if penalised else value
         if sums.gradient is None:
             return Expansion(value)
-        gradient = sums.gradient / self.total_weight + self.penalty.gradient(coef, self.penalty_weights)
+        gradient = sums.gradient / self.total_weight
+        gradient = gradient + self.penalty.gradient(coef, self.penalty_weights) if penalised else gradient
         if sums.hessian is None:
             return Expansion(value, gradient)
-        return Expansion(value, gradient, sums.hessian / self.total_weight + self._penalty_hessian(coef))
+        hessian = sums.hessian / self.total_weight
+        return Expansion(value, gradient, hessian + self._penalty_hessian(coef) if penalised else hessian)
 
     def dual(self, slopes: Floats) -> float:
         """Return D at some slopes, (n,) or (n, K): a lower bound on P; −inf if infeasible."""

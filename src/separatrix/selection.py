@@ -22,7 +22,9 @@ The best strength has the least mean. The one-standard-error choice is the large
 standard error of the best: a simpler model that is not significantly worse. If the best is at an end of the grid and
 the mean still falls there, the grid is widened, twice at most.
 
-Cost: one path per fold and one of all rows, and one pass per fold for the evaluation.
+Cost: one path per fold and one of all rows, and one pass per fold for the evaluation. For a smooth penalty a path of a
+constant curvature takes one Gram matrix and its eigenvalues, others two or three passes per strength and a Hessian for
+several strengths. The paths of folds are not certified.
 
 Conversions between the strength of our objective and other libraries' C, alpha and lambda.
 
@@ -38,8 +40,12 @@ Our squared loss is ½ (w·x − y)², which these conversions take into account
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, get_args
@@ -49,23 +55,28 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices, Ints
 from separatrix.design.array import DenseDesign
-from separatrix.design.base import Block
+from separatrix.design.base import Block, Design, cores, one_blas_thread
 from separatrix.design.build import row_radius
 from separatrix.design.columns import column_store
 from separatrix.errors import ConvergenceWarning, DataError, OptionError, require_choice, require_number
-from separatrix.fit.convex import ConvexOptions, fit_convex
-from separatrix.fit.result import AtLeast, AtMost, Status
+from separatrix.fit.convex import NEWTON_COEFFICIENTS, NEWTON_WORK, ConvexOptions, fit_convex
+from separatrix.fit.result import AtLeast, AtMost, Rule, Status
 from separatrix.fit.run import run
 from separatrix.losses.base import Loss
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem, shift_intercept
-from separatrix.solvers.coordinate import Coordinate, Memory
+from separatrix.solvers.base import Solver
+from separatrix.solvers.coordinate import COVARIANCE_COLUMNS, Coordinate, Memory
 from separatrix.solvers.iterate import expand_at, minimise_free
+from separatrix.solvers.lbfgs import HessianLBFGS
+from separatrix.solvers.lbfgs import Memory as HessianMemory
 
 RATIO, WIDE_RATIO = 1e-4, 1e-2  # smallest to largest strength, and the same with more columns than rows
 LEAST_L1_RATIO = 1e-3  # replaces l1_ratio 0 in the grid, since no strength makes coefficients 0 there
 STALLED_STEPS = 3
+FEW_PASSES = 30  # of a solver that usually takes two or three per strength
 WIDENINGS = 2  # of a grid whose best strength is at its end
+SHARED_ENTRIES = 2**22  # of a design, up to which the cores share the folds of a cross-validation, not the rows
 FLAT = 0.01  # of a standard error: a mean loss that falls by less over the last tenth of the grid is flat
 CACHED = ("total_weight", "penalty_weights", "least_scale")  # properties of a problem independent of its penalty
 StrengthChoice = Literal["one_standard_error", "best"]
@@ -114,12 +125,14 @@ def trace_path(
     strengths: int | Sequence[float] | Floats = 100,
     ratio: float | None = None,
     options: ConvexOptions = ConvexOptions(),  # noqa: B008  # frozen
+    certified: bool = True,
 ) -> Path:
     """Fit a problem, ignoring its own penalty, at strengths from the largest of interest downwards.
 
     Parameters: `l1_ratio`, as in the objective; `strengths`, their number, or the strengths; `ratio`, the smallest
     relative to the largest strength, if they are not given; `options`, the relative gap to reach and, for a smooth
-    penalty or to override the choice, the solver.
+    penalty or to override the choice, the solver; `certified`, whether the gap of a smooth problem is a bound that
+    includes rounding errors, or only the solver's estimate.
 
     >>> from separatrix.design.build import make_design
     >>> from separatrix.losses import Squared
@@ -130,7 +143,7 @@ def trace_path(
     """
     problem, centre = problem.centred()
     grid = strength_grid([problem], l1_ratio, strengths, ratio)
-    iterates, statuses, numbers = zip(*_trace(problem, l1_ratio, grid, options), strict=True)
+    iterates, statuses, numbers = zip(*_trace(problem, l1_ratio, grid, options, certified), strict=True)
     coefs = np.array([shift_intercept(coef, centre, -1.0) for coef in iterates])
     objectives, gaps, relative_gaps, passes = np.array(numbers).T
     missed = [gap for gap, status in zip(relative_gaps, statuses, strict=True) if status is not Status.OPTIMAL]
@@ -233,39 +246,76 @@ def strength_grid(
     return np.asarray(largest * np.geomspace(1.0, smallest, int(strengths)))
 
 
-def _trace(problem: Problem, l1_ratio: float, grid: Floats, options: ConvexOptions) -> list[_Point]:
-    """Fit from strength to strength: with an L1 penalty by coordinate descent from the extrapolation of the last two
-    fits, unless a solver is given, else by a solver of smooth problems from the last fit."""
-    by_coordinate, solver = options.solver is None and l1_ratio > 0.0, Coordinate(Memory())
-    rules = (
-        AtMost("relative_excess", options.tol, Status.OPTIMAL),
-        AtLeast("stalled", STALLED_STEPS, Status.STALLED),
-        AtLeast("passes", options.max_passes, Status.MAX_PASSES),
-    )
+def _trace(problem: Problem, l1_ratio: float, grid: Floats, options: ConvexOptions, certified: bool) -> list[_Point]:
+    """Fit from strength to strength, each from the extrapolation of the last two fits."""
+    tracer = _Tracer(problem, options, certified)
     points: list[_Point] = []
     for place, strength in enumerate(grid):
-        coefs = [coef for coef, *_ in points[-2 if by_coordinate else -1 :]]
-        start = _extrapolate(coefs, grid[max(0, place - 2) : place + 1])
+        strengths = grid[max(0, place - 2) : place + 1]
+        start = _extrapolate([coef for coef, *_ in points[-2:]], strengths, sparse=l1_ratio > 0.0)
         penalised = replace(problem, penalty=make_penalty(strength, l1_ratio))
         vars(penalised).update({name: getattr(problem, name) for name in CACHED})
-        if by_coordinate and not penalised.penalty.smooth:
-            end = run(penalised, solver, rules, start=start)
-            value, gap, relative_gap = (end.facts[name] for name in ("objective", "excess", "relative_excess"))
-            points.append((end.coef, end.status, (value, gap, relative_gap, end.passes)))
-        else:
-            fit = fit_convex(penalised, options, start=start)
-            bound, walk = fit.bound, fit.walk
-            points.append((fit.coef, walk.status, (bound.primal, bound.gap, bound.stated_gap, walk.passes)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            points.append(tracer.fit(penalised, start))
     return points
 
 
-def _extrapolate(coefs: Sequence[Floats], strengths: Floats) -> Floats | None:
-    """Return the linear extrapolation of the last two coefficients; those that are 0, or would change sign, are 0."""
+class _Tracer:
+    """Solvers that share what does not depend on the strength: covariances, or the last Hessian.
+
+    Coordinate descent is for L1 penalties and constant curvatures, L-BFGS with the shared Hessian for other smooth
+    problems. Where they do not reach the tolerance, a solver is given, or the gap of a smooth problem is to be
+    `certified`, `fit_convex` continues.
+    """
+
+    def __init__(self, problem: Problem, options: ConvexOptions, certified: bool) -> None:
+        (rows, columns), size = problem.design.shape, problem.zero_coef().size
+        self.options, self.certified = options, certified
+        constant = problem.loss.quadratic and columns <= COVARIANCE_COLUMNS
+        self.has_covariances = constant and problem.design.in_memory and problem.design.column_access
+        small = size <= NEWTON_COEFFICIENTS and rows * size**2 <= NEWTON_WORK
+        self.has_hessian = problem.loss.has_curvature and small
+        self.coordinate, self.quasi_newton = Coordinate(Memory()), HessianLBFGS(HessianMemory())
+
+    def fit(self, problem: Problem, start: Floats | None) -> _Point:
+        """Fit at one strength."""
+        smooth, options = problem.penalty.smooth, self.options
+        solver: Solver | None = self.quasi_newton if self.has_hessian and not self.certified else None
+        if not smooth or (self.has_covariances and problem.penalty.quadratic > 0.0):
+            solver = self.coordinate
+        if solver is not None and options.solver is None:
+            end = run(problem, solver, self._rules(FEW_PASSES if smooth else options.max_passes), start=start)
+            value, gap, relative_gap = (end.facts[name] for name in ("objective", "excess", "relative_excess"))
+            if not smooth or (end.status is Status.OPTIMAL and not self.certified):
+                return end.coef, end.status, (value, gap, relative_gap, end.passes)
+            start = end.coef
+        point = None
+        if self.has_hessian and smooth and options.solver is None:
+            point = self._fit_convex(problem, options._replace(solver=self.quasi_newton, max_passes=FEW_PASSES), start)
+            start = point[0]
+        done = point is not None and point[1] is Status.OPTIMAL
+        return point if point is not None and done else self._fit_convex(problem, options, start)
+
+    def _rules(self, most: float) -> tuple[Rule, ...]:
+        return (
+            AtMost("relative_excess", self.options.tol, Status.OPTIMAL),
+            AtLeast("stalled", STALLED_STEPS, Status.STALLED),
+            AtLeast("passes", most, Status.MAX_PASSES),
+        )
+
+    def _fit_convex(self, problem: Problem, options: ConvexOptions, start: Floats | None) -> _Point:
+        fit = fit_convex(problem, options, start=start)
+        bound, walk = fit.bound, fit.walk
+        return fit.coef, walk.status, (bound.primal, bound.gap, bound.stated_gap, walk.passes)
+
+
+def _extrapolate(coefs: Sequence[Floats], strengths: Floats, *, sparse: bool) -> Floats | None:
+    """Return the linear extrapolation of the last two coefficients; if `sparse`, without those that change sign."""
     if len(coefs) < 2 or strengths[0] == strengths[1]:
         return coefs[-1] if coefs else None
     before, last = coefs
     extrapolated = last + (last - before) * ((strengths[1] - strengths[2]) / (strengths[0] - strengths[1]))
-    return np.where(extrapolated * last > 0.0, extrapolated, 0.0)
+    return np.where(extrapolated * last > 0.0, extrapolated, 0.0) if sparse else np.asarray(extrapolated)
 
 
 @dataclass(frozen=True)
@@ -356,14 +406,26 @@ def _evaluate_grid(
     problems: Sequence[Problem], l1_ratio: float, folds: Indices, options: ConvexOptions, grid: Floats
 ) -> CrossValidation:
     """Evaluate the strengths of a grid on the held-out rows of each fold."""
-    paths = tuple(trace_path(problem, l1_ratio, strengths=grid, options=options) for problem in problems)
     numbers = range(int(folds.max()) + 1)
-    sums = np.array([_fold_losses(problems, l1_ratio, folds == number, grid, options) for number in numbers])
+    with _sharing_cores(problems[0].design) as share:
+        traced = share(lambda each: trace_path(each, l1_ratio, strengths=grid, options=options), problems)
+        summed = share(lambda number: _fold_losses(problems, l1_ratio, folds == number, grid, options), numbers)
+        paths, sums = tuple(traced), np.array([*summed])
     counts = np.array([float(problems[0].row_weights[folds == number].sum()) for number in numbers])
     losses = sums / counts[:, np.newaxis]
     mean = np.average(losses, axis=0, weights=counts)
     spread = np.average((losses - mean) ** 2, axis=0, weights=counts)
     return CrossValidation(grid, losses, mean, np.sqrt(spread / (len(counts) - 1)), paths, "best")
+
+
+@contextmanager
+def _sharing_cores(design: Design) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Provide `map`, by threads for rows in memory that are so few that a pass over them does not use all cores."""
+    if not design.in_memory or math.prod(design.shape) > SHARED_ENTRIES:
+        yield map
+        return
+    with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
+        yield pool.map
 
 
 def _joined(larger: CrossValidation, smaller: CrossValidation) -> CrossValidation:
@@ -414,10 +476,11 @@ def _fold_losses(
     """Return the summed losses of the held-out rows at each strength, averaged over the problems, (m,)."""
     total = np.zeros(len(grid))
     for problem in problems:
-        training = replace(problem, weights=np.where(held_out, 0.0, problem.row_weights))
-        path = trace_path(training, l1_ratio, strengths=grid, options=options)
+        design = copy(problem.design)  # which counts the passes of this fold alone
+        training = replace(problem, design=design, weights=np.where(held_out, 0.0, problem.row_weights))
+        path = trace_path(training, l1_ratio, strengths=grid, options=options, certified=False)
         weights = np.where(held_out, problem.row_weights, 0.0)
-        total += problem.design.fold(_losses, path.coefs, problem.loss, rows=(problem.y, weights))
+        total += design.fold(_losses, path.coefs, problem.loss, rows=(problem.y, weights))
     return np.asarray(total / len(problems))
 
 

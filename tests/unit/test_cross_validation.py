@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from sklearn.model_selection import PredefinedSplit
 import separatrix as sx
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
-from separatrix.fit.convex import ConvexOptions
+from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.losses import Hinge, Logistic, Loss, Softmax, Squared, SquaredHinge
+from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.selection import CrossValidation, assign_folds, cross_validate, trace_path
 
@@ -101,6 +103,53 @@ def test_a_grid_whose_best_is_at_its_end_is_widened_and_the_rest_is_told() -> No
     noise = sx.LinearRegression(strength="cv", l1_ratio=1.0).fit(X, np.random.default_rng(5).normal(size=30))
     assert noise.cv_.best == 0
     assert noise.fitted_.sentences[1].endswith("the best makes every coefficient 0: no column lowers the held-out loss")
+
+
+@pytest.mark.parametrize("loss", [Squared(), Logistic(), SquaredHinge(), Softmax()], ids=lambda loss: loss.name)
+def test_shared_factors_give_the_coefficients_of_separate_fits(loss: Loss) -> None:
+    X, y = make_data(loss.target)
+    problem, grid = Problem(make_design(X, intercept=True), y, loss), np.geomspace(1.0, 1e-3, 12)
+    tight = ConvexOptions(tol=1e-11)
+    path = trace_path(problem, 0.0, strengths=grid, options=tight, certified=False)
+    for strength, coef in zip(grid, path.coefs, strict=True):
+        alone = fit_convex(replace(problem, penalty=make_penalty(strength, 0.0)), tight)
+        np.testing.assert_allclose(coef[1:], alone.coef[1:], rtol=0.0, atol=1e-5 * np.abs(alone.coef).max())
+    assert path.statuses.count("optimal") == len(grid)
+
+
+def test_a_path_of_ridges_reads_the_rows_once_and_others_make_few_hessians(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_data("numbers")
+    ridges = Problem(make_design(X, intercept=True), y, Squared())
+    trace_path(ridges, 0.0, strengths=np.geomspace(1.0, 1e-3, 50), certified=False)
+    assert ridges.design.passes <= 5.0
+
+    hessians: list[int] = []
+    expand = Problem.expand
+
+    def counted(self: Problem, coef: Any, order: int = 1) -> Any:
+        hessians.extend([order] * (order == 2))
+        return expand(self, coef, order)
+
+    monkeypatch.setattr(Problem, "expand", counted)
+    X, y = make_data("labels")
+    path = trace_path(
+        Problem(make_design(X, intercept=True), y, Logistic()),
+        0.0,
+        strengths=np.geomspace(1.0, 1e-3, 50),
+        certified=False,
+    )
+    assert len(hessians) <= 20  # of 50 fits; by Newton's method some 150
+    assert path.passes.sum() <= 50 * 5
+
+
+def test_folds_in_threads_give_what_they_give_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_data("labels")
+    shared = sx.LogisticRegression(strength="cv", strengths=20).fit(X, y)
+    monkeypatch.setattr("separatrix.selection.SHARED_ENTRIES", 0)
+    alone = sx.LogisticRegression(strength="cv", strengths=20).fit(X, y)
+    assert (shared.cv_.fold_losses == alone.cv_.fold_losses).all()
+    assert (shared.coef_ == alone.coef_).all()
+    assert shared.result_.passes == alone.result_.passes
 
 
 def test_a_given_grid_stays_as_it_is() -> None:

@@ -509,7 +509,9 @@ class _Attempt:
         by_column = np.linalg.norm(lengths.reshape(-1, outputs), axis=1)
         error = float(errors @ by_column) * OUTWARD
         root_sum = float(np.sqrt(np.diag(hessian)) @ lengths)
-        deviation = float(np.linalg.norm(metric.T @ hessian @ metric - np.eye(count)))
+        half = scipy.linalg.blas.dtrmm(1.0, metric, hessian, side=1)  # as the metric is upper triangular
+        product = scipy.linalg.blas.dtrmm(1.0, metric, half, trans_a=1)
+        deviation = float(np.linalg.norm(product - np.eye(count)))
         deviation *= 1.0 + gamma(count * count)
         square = 1.0 - OUTWARD * deviation - OUTWARD * rounding * root_sum * root_sum
         if not square > 0.0:
@@ -669,7 +671,7 @@ def _selects(coordinates: Floats) -> bool:
 
 
 def _inverse_root(matrix: Floats) -> tuple[Floats, float] | None:
-    """Return M with MᵗAM = I, up to rounding, and the least pivot of A in equal scales.
+    """Return an upper triangular M with MᵗAM = I, up to rounding, and the least pivot of A in equal scales.
 
     None if that is not possible, or if entries may have lost digits.
     """

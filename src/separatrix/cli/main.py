@@ -24,7 +24,9 @@ from separatrix.cli.lab import lab
 from separatrix.cli.predict import predict
 from separatrix.cli.summary import demo, summary
 from separatrix.cli.verify import verify
+from separatrix.cli.warm_up import warm_up
 from separatrix.errors import SeparatrixError
+from separatrix.jit import when_compiling
 
 REFUSED = 2
 SIGNALLED = 128  # plus the number of the signal, as in shells
@@ -90,7 +92,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (fit, predict, summary, export, verify, check, compare, demo, lab):
+for verb in (fit, predict, summary, export, verify, check, compare, demo, lab, warm_up):
     app.command()(verb)
 
 
@@ -133,11 +135,19 @@ def main() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores it
             signal.signal(number, end)
+    told: list[str] = []
+
+    def tell(name: str) -> None:
+        if not told and "warm-up" not in sys.argv:
+            say("compiling loops, once on this machine, as `separatrix warm-up` does beforehand", err=True)
+        told.append(name)
+
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        app(prog_name="separatrix")
+        with when_compiling(tell):
+            app(prog_name="separatrix")
     except Exception:
         if not ended_by:
             raise

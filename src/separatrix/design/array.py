@@ -1,9 +1,10 @@
 """Designs over one row storage, in memory or on disk, and their row blocks: dense or sparse, float64 or float32.
 
 A matrix in memory is never copied; rows on disk are read block by block in every pass.
-Dense blocks fit the cache, sparse rows are read in a few blocks shared by the cores; a CSC matrix is one block. Blocks
-and groups are the same wherever the rows are, so sums agree to the last bit (for sparse rows beyond some 30 million
-entries, up to rounding). Float32 entries are computed with in float64. `memory` is the limit in bytes for rows on disk.
+Dense blocks fit the cache (one core reads those of a small design), sparse rows are read in a few blocks shared by the
+cores; a CSC matrix is one block. Blocks and groups are the same wherever the rows are, so sums agree to the last bit
+(for sparse rows beyond some 30 million entries, up to rounding). Float32 entries are computed with in float64. `memory`
+is the limit in bytes for rows on disk.
 
 Cost: a pass over rows on disk copies them. Loops over single rows need row-major storage, to which a column-major
 matrix and centred rows are copied once; rows on disk are memory-mapped for them. Column access to sparse rows on disk
@@ -12,8 +13,9 @@ writes the entries once more in CSC format, in two passes.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any
@@ -31,6 +33,7 @@ CENTRE_ROWS = 1000  # sampled rows that decide which columns lie far from 0
 FAR = 10.0  # standard deviations from 0 at which a column is centred
 GROUPS = 32  # groups of blocks: more than there are cores, so that no core waits long
 BLOCK_ELEMENTS = 2**17  # of a dense block: a megabyte of float64, which a core's cache holds
+SMALL_ELEMENTS = 2**19  # of a dense design in memory: with fewer, threads cost more than they save
 WIDE_SHARE = 4  # a block has at least p / WIDE_SHARE rows, so that matrix products of wide blocks stay efficient
 BLOCK_ENTRIES = 2**20  # of a sparse block: with fewer entries a thread costs more than it saves
 ENTRIES_A_COLUMN = 4  # of a sparse block: with fewer, adding the blocks' results costs as much as reading the blocks
@@ -188,6 +191,14 @@ class DenseDesign(StoredDesign):
         self.centre = centre
 
     @property
+    def is_small(self) -> bool:
+        """Whether one core reads the rows as fast as several."""
+        return self.in_memory and math.prod(self.storage.shape) <= SMALL_ELEMENTS
+
+    def groups(self) -> Sequence[Iterable[Block]]:
+        return [self.blocks()] if self.is_small else super().groups()
+
+    @property
     def values(self) -> NDArray[Any]:
         """The stored rows, not centred; those on disk are memory-mapped."""
         return np.asarray(self.storage.array())
@@ -238,7 +249,9 @@ class DenseDesign(StoredDesign):
             return weighted_grams(values, weights[part], with_ones)
 
         self.count_visits(n)
-        return reduce(add_each, map_groups(grams, range(0, n, rows)))
+        share: Callable[..., Iterator[tuple[Floats, Floats]]] = map if self.is_small else map_groups
+        joined: tuple[Floats, Floats] = reduce(add_each, share(grams, range(0, n, rows)))
+        return joined
 
     def _submatrix(self, rows: slice, columns: Any, width: int) -> NDArray[Any]:
         """Return some stored columns of some rows, (m, width)."""

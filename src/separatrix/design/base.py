@@ -17,8 +17,10 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, reduce
-from typing import Any, NamedTuple, TypeVar
+from threading import Lock, get_ident, local
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +46,43 @@ def map_groups(task: Callable[[Group], Result], groups: Sequence[Group]) -> Iter
         yield from _pool(cores()).map(task, groups)
 
 
-def one_blas_thread() -> Any:
+class _OneBlasThread:
+    """A context that limits BLAS to one thread, nested and in any number of threads.
+
+    The thread that sets the limit lifts it, since OpenBLAS ignores what other threads than the main one set.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.local = Lock(), local()
+        self.inside, self.owner, self.limit = 0, 0, cast(Any, None)
+
+    def __enter__(self) -> None:
+        depth = getattr(self.local, "depth", 0)
+        self.local.depth = depth + 1
+        if depth:
+            return
+        with self.lock:
+            limit = _blas().limit(limits=1, user_api="blas")
+            if not self.inside:
+                self.owner, self.limit = get_ident(), limit
+            self.inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.local.depth -= 1
+        if self.local.depth:
+            return
+        with self.lock:
+            self.inside -= 1
+            if not self.inside or self.owner == get_ident():
+                self.limit.restore_original_limits()
+
+
+_ONE_BLAS_THREAD = _OneBlasThread()
+
+
+def one_blas_thread(limited: bool = True) -> AbstractContextManager[None]:
     """Return a context manager that limits BLAS to one thread: on small problems more threads only cost time."""
-    return _blas().limit(limits=1, user_api="blas")
+    return _ONE_BLAS_THREAD if limited else nullcontext()
 
 
 def cores() -> int:
@@ -104,7 +140,9 @@ class Block:
         if not self.virtual:
             return inner
         border = self.rmatvec(np.ones(self.stop - self.start) if weights is None else weights)
-        return np.vstack([border, np.column_stack([border[1:], inner])])
+        whole = np.empty((len(border), len(border)))
+        whole[0], whole[1:, 0], whole[1:, 1:] = border, border[1:], inner
+        return whole
 
     def dense(self) -> Floats:
         """Return the rows as a dense array, virtual column included, (m, p)."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import Certificate, PartsCertificate
 from separatrix.certificates.data import Scheme
-from separatrix.design.base import Design
+from separatrix.design.base import Design, one_blas_thread
 from separatrix.design.build import make_design, naming_scales
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice, require_number
 from separatrix.families.options import ElasticNetOptions, Options, PenalisedOptions, require_weighted
@@ -41,6 +41,7 @@ from separatrix.solvers.stochastic import Stochastic
 Link = Literal["sigmoid", "softmax", "one_vs_rest", "none"]
 Side = Literal["positive", "negative"]
 ADDITIVE_FACTS = ("updates", "visits", "reads", "gap")  # facts that are summed over the fits
+NARROW = 256  # columns up to which matrices of them are so small that threads of BLAS cost more than they save
 NO_OPTIMUM = {Status.INFEASIBLE, Status.SEPARATED}  # goals that are reached without an optimum
 
 
@@ -289,7 +290,8 @@ def seeded(options: Any) -> Any:
 
 def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None, **more: Any) -> Any:
     """Fit rows by the family of some checked options."""
-    with naming_scales(lambda: make_design(rows.X, intercept=False, names=rows.names)):
+    narrow = rows.shape[1] <= NARROW
+    with naming_scales(lambda: make_design(rows.X, intercept=False, names=rows.names)), one_blas_thread(narrow):
         fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch, **more)
         if not np.isfinite(fitted.result.coef).all():
             raise ValueError("coefficients must not contain infs or NaNs, and these do: rescale the columns")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
-from functools import cache
+from functools import cache, lru_cache
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
@@ -72,9 +72,12 @@ class Options:
     def checked(self) -> Self:
         """Return the options, each validated, as an instance of the family's own class."""
         kind: Any = next(base for base in type(self).__mro__ if "__dataclass_fields__" in vars(base))
-        types = _types(kind)
-        values = {each.name: _checked(each, types[each.name], getattr(self, each.name)) for each in fields(kind)}
-        options: Self = kind(**values)
+        given = tuple(getattr(self, each.name) for each in fields(kind))
+        try:
+            values = _checked_values(kind, given, tuple(map(type, given)))
+        except TypeError:  # of an option that has no hash
+            values = _checked_values.__wrapped__(kind, given, ())
+        options: Self = kind(**{each.name: value for each, value in zip(fields(kind), values, strict=True)})
         options.check()
         return options
 
@@ -92,6 +95,13 @@ class Options:
 
 
 _types = cache(get_type_hints)
+
+
+@lru_cache(maxsize=256)
+def _checked_values(kind: Any, given: tuple[Any, ...], _: tuple[type, ...]) -> tuple[Any, ...]:
+    """Return the values of all options, each validated; equal ones of other types, as 1 and True, count as others."""
+    types = _types(kind)
+    return tuple(_checked(each, types[each.name], value) for each, value in zip(fields(kind), given, strict=True))
 
 
 def _checked(each: Field[Any], kind: Any, value: Any) -> Any:

@@ -36,15 +36,16 @@ from separatrix.solvers.coordinate import Coordinate
 from separatrix.solvers.dual_coordinate import DualCoordinate
 from separatrix.solvers.gradient import STOPPING_FACTS, Descent, Gradient
 from separatrix.solvers.interior_point import InteriorPoint
-from separatrix.solvers.lbfgs import LBFGS, has_subsample
+from separatrix.solvers.lbfgs import LBFGS, HessianLBFGS, has_subsample
 from separatrix.solvers.newton import Newton, NewtonCG
 from separatrix.solvers.stochastic import Stochastic
 
 NEWTON_COEFFICIENTS = 1500  # up to which a Hessian can be factored in each step
 FACTORED = 3000  # coefficients up to which a matrix of them is factored if cheaper solvers fail
-NEWTON_WORK = 5e8  # products per Hessian, up to which Newton's method beats a subsample's preconditioner
+NEWTON_WORK = 5e8  # products per Hessian, up to which Hessians of all rows beat a subsample's
+SMALL_HESSIAN = 2e7  # products per Hessian, up to which one per step costs little more than the gradients saved
 # Factor of the tolerance, for solvers whose last steps gain many digits each: more digits of the coefficients.
-POLISH: dict[type[Solver], float] = {Newton: 1e-12, InteriorPoint: 1e-5}
+POLISH: dict[type[Solver], float] = {Newton: 1e-12, HessianLBFGS: 1e-12, InteriorPoint: 1e-5}
 INTERIOR_WORK = 5e7  # products per Gram matrix, up to which interior points always beat dual coordinate descent
 SLOW_DUAL = 10.0  # mean ‖x‖² / (strength · n), beyond which dual coordinate descent needs too many passes
 PATIENCE = 500  # passes of a solver, while another suitable one is left to try
@@ -121,6 +122,8 @@ def candidates(problem: Problem) -> Sequence[Solver]:
     smooth: tuple[Solver, ...]
     if size <= NEWTON_COEFFICIENTS and rows * size**2 <= NEWTON_WORK:
         smooth = (Newton(), NewtonCG(), LBFGS())
+        if rows * size**2 > SMALL_HESSIAN and not problem.loss.quadratic:
+            smooth = (HessianLBFGS(), *smooth)
     elif size <= FACTORED:  # Newton's method, slow at this size, does not lose digits to dependent columns
         smooth = (LBFGS(), NewtonCG(), Newton()) if has_subsample(problem) else (NewtonCG(), LBFGS(), Newton())
     else:

@@ -45,7 +45,7 @@ from separatrix.certificates.curvature import Dependence
 from separatrix.certificates.data import checked_weights
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.certificates.separability import SeparabilityCertificate
-from separatrix.design.base import Block, one_blas_thread
+from separatrix.design.base import Block, one_blas_thread, with_ones
 from separatrix.design.build import make_design
 from separatrix.design.combined import AffineMap
 from separatrix.design.mapped import MappedDesign
@@ -75,6 +75,7 @@ SINGULAR = 1e-12  # smallest pivot or eigenvalue of the scaled information: belo
 MLE_TOLERANCE = 1e-14  # of ½ ∇ᵗI⁻¹∇: 1e-7 standard errors
 ILL_CONDITIONED = 1e-8  # smallest pivot of the scaled information: below it variances lose more than half the digits
 CAREFUL = 2**24  # products up to which the rows of nearly dependent columns are mapped in twice the precision
+ROUNDED_UP = 1.01  # more than the rounding errors of a Wald statistic
 SKEWED = 0.5  # skewness of ℓ below which Wald's test and interval hold beyond his statistic's turning point
 NULL_SHARE = 1e-10  # share of a contrast in the null directions above which its variance is unknown
 
@@ -273,6 +274,16 @@ class LogLikelihood:
             parts.append(self.problem.design.fold(_third_derivatives, self.shaped(coef), stacked, rows=rows))
         return np.concatenate(parts)
 
+    def largest_third(self, directions: Floats, squares: Floats) -> Floats:
+        """Return upper bounds on the third derivatives along directions d of given squares dᵗId, from |ℓ′′′| ≤ ℓ′′.
+
+        They are squares · max |x·d|, bounded by the largest entry of each column; infinite for several classes.
+        """
+        if self.problem.loss.target == "classes":
+            return np.full(len(squares), np.inf)
+        largest = self.problem.design.fold(_largest_entries, combine=np.maximum)
+        return np.asarray(ROUNDED_UP * squares * (largest @ np.abs(directions)))
+
     def largest_change(self, coef: Floats, change: Floats) -> float:
         """Return the largest change of a score caused by a change of the coefficients, relative to scores above 1."""
         scores, changes = (np.abs(self.problem.design.matvec(self.shaped(each))) for each in (coef, change))
@@ -312,6 +323,13 @@ def smallest_pivot(information: Floats) -> float:
     scale = np.sqrt(np.maximum(np.diag(information), TINY))
     factor, failed = scipy.linalg.lapack.dpotrf(information / np.outer(scale, scale), lower=1)
     return 0.0 if failed else float(np.diag(factor).min(initial=1.0)) ** 2
+
+
+def _largest_entries(block: Block) -> Floats:
+    """Return the largest |entry| of each column of a block, (p,)."""
+    largest = abs(block.values).max(axis=0)
+    stored = np.asarray(largest.toarray() if hasattr(largest, "toarray") else largest, dtype=np.float64).ravel()
+    return np.asarray(with_ones(stored[np.newaxis], block.virtual)[0])
 
 
 def _third_derivatives(block: Block, weights: Floats, *arguments: Any) -> Floats:
@@ -435,9 +453,14 @@ class MaximumLikelihood:
                 solved = np.zeros(len(coef))
             directions.append(shared.T @ solved)
             statistics.append(float(coef @ solved))
-        thirds = self.log_likelihood.third_derivatives(self.maximum.coef, np.column_stack(directions))
-        limits = (max(2.0 * statistic, SKEWED * statistic**1.5) for statistic in statistics)
-        return [bool(third > limit) for third, limit in zip(thirds, limits, strict=True)]
+        stacked, wald = np.column_stack(directions), np.array(statistics)
+        limits = np.maximum(2.0 * wald, SKEWED * np.maximum(wald, 0.0) ** 1.5)
+        may_turn = ~(self.log_likelihood.largest_third(stacked, wald) <= limits)
+        past = np.zeros(len(tests), dtype=np.bool_)
+        if may_turn.any():
+            thirds = self.log_likelihood.third_derivatives(self.maximum.coef, stacked[:, may_turn])
+            past[may_turn] = thirds > limits[may_turn]
+        return [bool(each) for each in past]
 
     @cached_property
     def root(self) -> Floats:

@@ -59,6 +59,17 @@ class Covariances:
     free_coef: Floats
     penalised: Bools
 
+    @cached_property
+    def spectrum(self) -> tuple[Floats, Floats]:
+        """The eigenvalues and eigenvectors of the quadratic, from which a ridge of any strength follows."""
+        values, vectors = np.linalg.eigh(self.eliminated.gram)
+        return np.maximum(values, 0.0), vectors
+
+    def ridge_coef(self, quadratic: float) -> Floats:
+        """Return the penalised coefficients that minimise the quadratic with a ridge."""
+        values, vectors = self.spectrum
+        return np.asarray(-vectors @ ((vectors.T @ self.eliminated.gradient) / (values + quadratic)))
+
     @classmethod
     def of(cls, problem: Problem, store: ColumnStore) -> Covariances:
         penalised = problem.penalty_weights > 0.0
@@ -88,7 +99,8 @@ def covariance_steps(problem: Problem, covariances: Covariances, start: Floats) 
     eliminated, weights = covariances.eliminated, problem.penalty_weights[covariances.penalised]
     absolute, quadratic = problem.penalty.absolute, problem.penalty.quadratic
     l1 = L1Penalty(absolute * weights, quadratic * weights, weights * (absolute if absolute > 0.0 else 1.0))
-    coef = start[covariances.penalised]
+    direct = quadratic > 0.0 and absolute == 0.0
+    coef = covariances.ridge_coef(quadratic) if direct else start[covariances.penalised]
     gradient, progress = eliminated.gradient + eliminated.gram @ coef, WorkingSetProgress()
     spread = np.sqrt(np.diag(eliminated.gram))
     while True:

@@ -66,7 +66,8 @@ class Factor(NamedTuple):
             return 1.0
         lengths = np.linalg.norm(inner, axis=0)
         if len(inner) <= EXACT_CONDITION:
-            return float(np.linalg.cond(inner / lengths))
+            singular = np.linalg.svd(inner / lengths, compute_uv=False)
+            return float(singular[0] / singular[-1]) if singular[-1] > 0.0 else math.inf
         return _estimated_condition(np.asfortranarray(inner / lengths))
 
 
