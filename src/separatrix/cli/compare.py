@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, TableName, Target, say, with_flags
+from separatrix.cli.screen import show
 
 
 @with_flags(COLUMN_FLAGS | ROW_FLAGS)
@@ -39,7 +40,7 @@ def compare(  # every parameter is an option
     from separatrix.cli.progress import Interrupt, Progress
     from separatrix.cli.reading import class_rows, rows_request
     from separatrix.model.storage import Storage
-    from separatrix.reports.compare import CompareOptions, compare_rows, comparison_dict, render_comparison
+    from separatrix.reports.compare import CompareOptions, compare_rows, comparison_dict, comparison_page
 
     options = CompareOptions(positive, holdout, intercept, seed)
     flags["missing"] = flags["missing"] or "impute"  # no coefficient is tested
@@ -51,4 +52,4 @@ def compare(  # every parameter is an option
     if as_json:
         say(json.dumps(comparison_dict(page), allow_nan=False))
     else:
-        say(render_comparison(page), nl=False)
+        show(*comparison_page(page))

@@ -21,12 +21,16 @@ from separatrix.cli.flags import (
     spell_flag,
     with_flags,
 )
+from separatrix.cli.screen import show
 from separatrix.errors import require_choice, require_number
 from separatrix.families.options import FAMILIES
 
 if TYPE_CHECKING:
+    from separatrix.model.storage import Storage
     from separatrix.model.train import TrainedModel
     from separatrix.tables.table import TableSource
+
+MOST_VERIFIED = 1e7  # entries times passes of a fit whose certificate is re-checked at once
 
 
 @with_flags(COLUMN_FLAGS | ROW_FLAGS | family_flags())
@@ -82,7 +86,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     from separatrix.fit.result import Status
     from separatrix.model.train import TrainOptions, train_table
     from separatrix.reports.report import trained_dict
-    from separatrix.reports.text import render_trained
+    from separatrix.reports.text import trained_page
 
     classes, columns, rows = (
         {name: flags.pop(name) for name in names}
@@ -110,10 +114,32 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
             trained = replace(trained, model=replace(trained.model, summary=perceptron_summary(trained, source.source)))
         _write(trained, source, out, report, str(context.obj))
-        page: Any = trained_dict(trained) if as_json else render_trained(trained, source, saved=out, report=report)
+        if not as_json:
+            progress.stage("verifying")
+            verified = _verified(trained, source, training.storage)
+            page = trained_page(trained, source, saved=out, report=report, verified=verified)
     if trained.fitted.result.status is not Status.INTERRUPTED:
         training.storage.forget()
-    say(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)
+    if as_json:
+        say(json.dumps(trained_dict(trained), allow_nan=False))
+    else:
+        show(*page)
+
+
+def _verified(trained: TrainedModel, table: TableSource, storage: Storage) -> bool | None:
+    """Return whether the certificate is proved on the data of a small fit; None if it claims nothing, or was not checked.
+
+    `separatrix verify` checks those of any size.
+    """
+    from separatrix.model.certified import verify_table
+    from separatrix.reports.verdict import exit_code
+
+    result, model = trained.fitted.result, trained.model
+    work = result.passes * float(model.data["rows"]) * len(model.encoding.feature_names)
+    if work > MOST_VERIFIED or not result.status.reached_goal:
+        return None
+    checked = verify_table(model, [model.evidence()], table, storage)
+    return {0: True, 1: False}.get(exit_code(checked.certificates))
 
 
 def _write(trained: TrainedModel, table: TableSource, out: str | None, report: str | None, command: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, Memory, TableName, say, with_flags
+from separatrix.cli.screen import show
 from separatrix.errors import CertificateError, ModelFileError, OptionError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def verify(  # every parameter is an option
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
     from separatrix.cli.reading import rows_request, storage_of
-    from separatrix.reports.verdict import exit_code, render_verifications, verifications_dict
+    from separatrix.reports.verdict import exit_code, verification_page, verifications_dict
 
     request = rows_request(table, target, flags, storage_of(memory))
     content = read_object(file)
@@ -58,7 +59,7 @@ def verify(  # every parameter is an option
     if as_json:
         say(json.dumps({**verifications_dict(certificates, data), "notes": list(notes)}, allow_nan=False))
     else:
-        say(render_verifications(certificates, data) + "".join(f"{note}\n" for note in notes), nl=False)
+        show(*verification_page(certificates, data, notes))
     if (code := exit_code(certificates)) != 0:
         raise typer.Exit(code)
 

@@ -214,8 +214,8 @@ class Fitted:
 
     `link` turns scores into probabilities, and `tie` is the class of a score of 0. `strength`, `cv` and `scales` are
     those of a penalised fit: the strength used, the cross-validation that chose it, and the divisors of the columns.
-    `sentences` tell what was decided, `warnings` that classes are not as the fit needs them. Without inference,
-    `no_inference` says why.
+    `sentences` tell what was decided, `needed` why there is a penalty that was not requested, `warnings` that classes
+    are not as the fit needs them. Without inference, `no_inference` says why.
     """
 
     options: Any
@@ -227,6 +227,7 @@ class Fitted:
     cv: CrossValidation | None = None
     scales: Floats | None = None
     sentences: tuple[str, ...] = ()
+    needed: str = ""
     warnings: tuple[str, ...] = ()
     inference: Inference | None = None
     no_inference: str = ""

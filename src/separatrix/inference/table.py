@@ -13,6 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import groupby
 from typing import Any, Literal, TypeVar, cast
 
@@ -21,7 +22,7 @@ import scipy.special
 from separatrix.arrays import Floats
 from separatrix.errors import OptionError, counted, did_you_mean, require_number
 from separatrix.rendering.html import render_html
-from separatrix.rendering.sheet import Grid, Reasons, Sheet, format_number, p_phrase, p_text
+from separatrix.rendering.sheet import DIGITS, Grid, Reasons, Sheet, format_number, p_phrase, p_text
 from separatrix.rendering.text import render_text
 
 STATISTIC_DIGITS = 4
@@ -246,10 +247,16 @@ def student_quantile(level: float, df: float) -> float:
 
 
 def coefficient_grids(
-    terms: Sequence[Term], reasons: Reasons, level: float, statistic: Statistic = "t", target: str = ""
+    terms: Sequence[Term],
+    reasons: Reasons,
+    level: float,
+    statistic: Statistic = "t",
+    target: str = "",
+    digits: int = DIGITS,
 ) -> Iterator[Grid]:
     """Yield the coefficients of each class and, if they have any, their odds ratios."""
     with_statistic, with_df = (any(getattr(term, key) is not None for term in terms) for key in ("statistic", "df"))
+    number = partial(format_number, digits=digits)
     ends = f"{100.0 * level:g} % CI lower", "upper"
     heads = ("", "estimate", "std. error", *[statistic] * with_statistic, *["df"] * with_df, "p", *ends)
     for output, group in groupby(terms, key=lambda term: term.output):
@@ -257,17 +264,17 @@ def coefficient_grids(
         rows = tuple(
             (
                 term.name + reasons.mark(term.absent),
-                *map(format_number, (term.estimate, term.standard_error)),
+                *map(number, (term.estimate, term.standard_error)),
                 *[format_number(term.statistic, STATISTIC_DIGITS)] * with_statistic,
                 *[format_number(term.df, STATISTIC_DIGITS)] * with_df,
                 p_text(term.p_value),
-                *map(format_number, (term.lower, term.upper)),
+                *map(number, (term.lower, term.upper)),
             )
             for term in own
         )
         yield Grid(heads, rows, "" if output is None else f"{target} = {output}")
         ratios = tuple(
-            (term.name, *map(format_number, (term.ratio, term.ratio_lower, term.ratio_upper)))
+            (term.name, *map(number, (term.ratio, term.ratio_lower, term.ratio_upper)))
             for term in own
             if term.ratio is not None
         )

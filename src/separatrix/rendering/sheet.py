@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Literal
 
+Tone = Literal["plain", "proved", "open", "failed"]
 ABSENT = "—"
 DIGITS = 6
 SMALLEST_P = 1e-16
@@ -23,13 +25,17 @@ class Grid:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A title and grids, then (name, text) entries, lines, and reasons numbered from 1."""
+    """A title and grids, then (name, text) entries, lines, and reasons numbered from 1.
+
+    A title that is a verdict has a `tone`: it is proved, or open, or its proof failed.
+    """
 
     title: str
-    grids: tuple[Grid, ...]
+    grids: tuple[Grid, ...] = ()
     entries: tuple[tuple[str, str], ...] = ()
     lines: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    tone: Tone = "plain"
 
 
 @dataclass
