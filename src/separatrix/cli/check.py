@@ -39,9 +39,9 @@ def check(  # every parameter is an option
     as_json: Json = False,
     **flags: Any,
 ) -> None:
-    """Say whether a hyperplane separates the classes, and what that means for a logistic regression, with proof.
+    """Tell whether the classes are separable, with proof.
 
-    The exit code is 0 for a verdict, 1 if it could not be decided, 2 for a table that cannot be used.
+    If they are, the maximum likelihood estimate of a logistic regression does not exist. The exit code is 0 for a verdict, 1 if it could not be decided, 2 for a table that cannot be used.
 
     Example: separatrix check demo:breast-cancer
 

@@ -22,18 +22,18 @@ def compare(  # every parameter is an option
         typer.Option(metavar="LABEL", help="Which class is +1; of more than two, against all others."),
     ] = None,
     holdout: Annotated[
-        float, typer.Option(metavar="SHARE", help="The share of rows kept apart from a second fit of each, 0 for none.")
+        float, typer.Option(metavar="SHARE", help="The share of rows held out from a second fit of each, 0 for none.")
     ] = 0.2,
     intercept: Annotated[
         bool, typer.Option("--intercept/--no-intercept", help="Whether the boundary may miss the origin.")
     ] = True,
-    seed: Annotated[int, typer.Option(help="Seeds which rows are kept apart.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seeds which rows are held out.")] = 0,
     **flags: Any,
 ) -> None:
-    """Fit perceptron, LMS, logistic regression and more to the same rows, and set them side by side.
+    """Compare the linear classifiers on one table.
 
-    What each corrects at a row, what it minimises, its errors on its own rows and on rows kept apart, its margin, its
-    cost, its evidence, every loss at its weights.
+    Perceptron, LMS, logistic regression, SVM and more are fitted to the same rows: mistakes on training and held-out
+    rows, margin, cost and evidence; what each corrects at a row and minimises; every loss at the weights of each.
 
     Example: separatrix compare demo:five-points
     """

@@ -69,10 +69,11 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     seed: Annotated[int, typer.Option(help="Seeds folds, held-out rows, and random orders.")] = 0,
     **flags: Any,
 ) -> None:
-    """Learn to predict a column of a table from the others, and say with evidence how it went.
+    """Fit a model to a table, with evidence.
 
-    Numbers are fitted by least squares, classes by logistic regression, unless --model says otherwise. A fit that was
-    stopped, at a limit or by Ctrl-C, says so in its status; the exit code is 0 all the same.
+    One column is predicted from the others. Numbers are fitted by least squares, classes by logistic regression, unless
+    --model says otherwise. A fit that was stopped, at a limit or by Ctrl-C, says so in its status; the exit code is 0
+    all the same.
 
     Example: separatrix fit demo:breast-cancer --holdout 0.2
 
@@ -127,7 +128,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
 
 def _verified(trained: TrainedModel, table: TableSource, storage: Storage) -> bool | None:
-    """Return whether the certificate is proved on the data of a small fit; None if it claims nothing, or was not checked.
+    """Return whether the certificate of a small fit is proved on the data; None if nothing was claimed or checked.
 
     `separatrix verify` checks those of any size.
     """

@@ -38,9 +38,9 @@ def predict(  # every parameter is an option
     as_json: Json = False,
     **rows: Any,
 ) -> None:
-    """Say what a model predicts for each row: label, probabilities, score, distance to the boundary, intervals.
+    """Predict each row of a table.
 
-    The table may be of any length. Missing cells are filled. Cells that are missing, new or of the wrong type are
+    Predictions are a label, probabilities, a score, the distance to the boundary, and intervals. The table may be of any length. Missing cells are filled. Cells that are missing, new or of the wrong type are
     counted, and named in the column `note` of their row; a row with a level that training did not have has no interval.
 
     Example: separatrix predict model.json new.csv --out predictions.csv --keep id

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def demo(as_json: Json = False) -> None:
-    """List the tables that come along, to be named demo:NAME.
+    """List the bundled tables, named demo:NAME.
 
     Example: separatrix fit demo:iris
     """
@@ -42,9 +42,10 @@ def summary(
     every: Annotated[bool, typer.Option("--all", help="All coefficients, and every decision about a column.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Print what a model file says: what it predicts, from what, how its fit ended, its coefficients.
+    """Show the content of a model file.
 
-    Nothing is checked; that is what verify is for.
+    It says what the model predicts, from what, how its fit ended, and its coefficients. Nothing is checked; that is
+    what verify is for.
 
     Example: separatrix summary model.json --all
     """

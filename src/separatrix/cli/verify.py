@@ -39,7 +39,9 @@ def verify(  # every parameter is an option
     as_json: Json = False,
     **flags: Any,
 ) -> None:
-    """Re-check a certificate from the data alone: no solver is asked, and nothing in the file is believed.
+    """Check a model or certificate against the data.
+
+    Only the data are used: no solver is run, and nothing in the file is believed.
 
     A model file says itself how its columns become features, and its coefficients must be those of its certificate; for
     a certificate give the options that made it. The exit code is 0 if it is proved, 1 if it is not, 2 if nothing

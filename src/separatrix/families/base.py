@@ -26,6 +26,7 @@ from separatrix.errors import DataError, OptionError, did_you_mean, require_choi
 from separatrix.families.options import ElasticNetOptions, Options, PenalisedOptions, require_weighted
 from separatrix.fit.convex import SOLVERS, ConvexOptions
 from separatrix.fit.labels import Classes
+from separatrix.fit.progress import shown_progress
 from separatrix.fit.result import FitResult, Status
 from separatrix.fit.run import Watch
 from separatrix.inference.eligibility import Refusal
@@ -291,7 +292,9 @@ def seeded(options: Any) -> Any:
 def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None, **more: Any) -> Any:
     """Fit rows by the family of some checked options."""
     with naming_scales(lambda: make_design(rows.X, intercept=False, names=rows.names)):
-        fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch, **more)
+        fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(
+            rows, options, shown_progress(watch), **more
+        )
     certificate = certificate_about(fitted.result.certificate, rows, options)
     fitted.result = replace(fitted.result, certificate=certificate)
     return fitted

@@ -143,7 +143,7 @@ class PenalisedProblems(NamedTuple):
         if self.cv is not None:
             reason = Refusal.CROSS_VALIDATED(strength=self.strength)
         elif self.needed:
-            reason = f"{reason}; the penalty is needed, as {self.needed.partition(';')[0]}"
+            reason = f"{reason.partition(';')[0]}; the penalty is needed, as {self.needed.partition(';')[0]}"
         return refused_inference(fitted, self.problems[0].design, reason)
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ LONGEST_NAME = 30  # of a row
 SHORT_NAME = 16  # of the rows of a table that is too wide otherwise
 MAX_ROWS = 60  # shown of a grid
 MAX_REASONS = 12
+WIDEST_ALIGNED = 14  # column of numbers of different sizes, beyond which they are not aligned
 INDENT, GAP = 2, 2  # before a table and between its columns
 NUMERIC = frozenset("0123456789+-−<∞." + ABSENT)  # the first character of a number
 Part = tuple[str, str | Grid]  # a line or a table, and its role: "title", a tone, "label", "text" or "table"
@@ -81,17 +83,24 @@ def _laid_out(grid: Grid, width: int) -> Iterator[Grid]:
     columns = list(zip(*([tuple(map(one_line, row)) for row in (grid.heads, *grid.rows[:MAX_ROWS])]), strict=True))
     others = list(map(_column, columns[1:]))
     room = width - INDENT - sum(len(column[0]) + GAP for column in others)
-    longest = min(LONGEST_NAME, max(SHORT_NAME, room))
+    longest = min(LONGEST_NAME, room) if room >= SHORT_NAME else LONGEST_NAME
     names = _padded([shortened(name, longest) for name in columns[0]])
-    first = 0
-    while first < len(others):
-        last, used = first, INDENT + len(names[0])
-        while last < len(others) and (last == first or used + GAP + len(others[last][0]) <= width):
-            used += GAP + len(others[last][0])
-            last += 1
-        heads, *rows = zip(names, *others[first:last], strict=True)
+    room = width - INDENT - len(names[0])
+    fewest = len(list(_groups(others, room, len(others))))
+    for group in _groups(others, room, math.ceil(len(others) / fewest)):
+        heads, *rows = zip(names, *group, strict=True)
         yield replace(grid, heads=heads, rows=tuple(rows))
-        first = last
+
+
+def _groups(columns: Sequence[list[str]], room: int, most: int) -> Iterator[list[list[str]]]:
+    """Yield columns in groups of at most `most` that are no wider than the room, or of one column."""
+    group: list[list[str]] = []
+    for column in columns:
+        if group and (len(group) == most or sum(len(each[0]) + GAP for each in (*group, column)) > room):
+            yield group
+            group = []
+        group.append(column)
+    yield group
 
 
 def _column(cells: Sequence[str]) -> list[str]:
@@ -101,8 +110,9 @@ def _column(cells: Sequence[str]) -> list[str]:
         return _padded(cells)
     after = [len(cell) - cell.index(".") if "." in cell else 0 for cell in values]
     aligned = [cell + " " * (max(after, default=0) - length) for cell, length in zip(values, after, strict=True)]
-    width = max(map(len, (head, *aligned)))
-    return [cell.rjust(width) for cell in (head, *aligned)]
+    cells = (head, *(aligned if max(map(len, aligned), default=0) <= WIDEST_ALIGNED else values))
+    width = max(map(len, cells))
+    return [cell.rjust(width) for cell in cells]
 
 
 def _padded(cells: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -136,14 +136,16 @@ def compare_rows(
     for name, (model, own) in (models or {}).items():
         compared.append(model_row(name, model, data.table.read() if own is None else own, two, data.kept))
     left_out = (f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
-    held_out = 0 if split is None else split[1].shape[0]
-    held = f"fits to the other rows, evaluated on {counted(held_out, 'row')}; all else uses every row"
-    note = f"held-out mistakes: {held}" if held_out else f"no rows are held out of fewer than {FEWEST_ROWS}"
-    notes = (*data.notes, *left_out, *([note] if options.holdout > 0.0 else []))
+    held_out, notes = 0 if split is None else split[1].shape[0], [*data.notes, *left_out]
+    if held_out:
+        notes.append(f"mistakes are of {counted(rows.shape[0], 'row')}, which each learner was fitted to")
+        notes.append(f"held-out mistakes are of {counted(held_out, 'row')}, by a second fit to the other rows")
+    elif options.holdout > 0.0:
+        notes.append(f"no rows are held out of fewer than {FEWEST_ROWS}")
     names = tuple(dict.fromkeys((*data.encoding.feature_names, *(name for each in compared for name in each.weights))))
     other = "the rest" if len(rows.labels) > 2 else rows.labels[1 - place]
     title = one_line(f"{rows.labels[place]} against {other}, {data.target.name} of {data.table.source}")
-    return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), notes)
+    return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), tuple(notes))
 
 
 def _positive_class(rows: TrainingRows, positive: str | None) -> int:
@@ -155,8 +157,8 @@ def _positive_class(rows: TrainingRows, positive: str | None) -> int:
     if count > 2:
         known = ", ".join(map(repr, rows.labels[:NAMES_SHOWN])) + (", …" if count > NAMES_SHOWN else "")
         raise OptionError(
-            f"compare needs two classes, and the target has {count}: {known}; choose one to compare with the rest, as in"
-            f" --positive {shlex.quote(str(rows.labels[0]))}"
+            f"compare needs two classes, and the target has {count}: {known}; choose the one to compare with"
+            f" the rest, as in --positive {shlex.quote(str(rows.labels[0]))}"
         )
     return 1
 
@@ -176,6 +178,7 @@ def comparison_page(page: Comparison) -> tuple[Sheet, ...]:
     rules = tuple((each.learner, each.error, each.minimises) for each in page.compared)
     losses = tuple((each.learner, *(_or_dash(each.losses[name]) for name in names)) for each in page.compared)
     told = [f"{each.learner}: {each.ending.message}" for each in page.compared]
+    more = len(page.names) - NAMES_SHOWN
     told += [f"{refused.learner}: {refused.reason}" for refused in page.refused]
     return (
         Sheet(page.title, _results(page)),
@@ -185,14 +188,14 @@ def comparison_page(page: Comparison) -> tuple[Sheet, ...]:
             (Grid(("", "error", "minimises"), rules),),
         ),
         Sheet("Mean of each loss at the weights of each", (Grid(("loss", *names), losses),)),
-        Sheet("Weights", (_weights(page),)),
+        Sheet("Weights", (_weights(page),), lines=(f"… and {more:,} more, with --json",) if more > 0 else ()),
         *([Sheet("Notes", lines=page.notes)] if page.notes else []),
     )
 
 
 def _results(page: Comparison) -> tuple[Grid, ...]:
-    held_out = [f"held-out, of {page.held_out:,}"] if page.held_out else []
-    heads = ("", f"mistakes, of {page.rows:,}", *held_out, "margin", "passes", "seconds", "status", "evidence")
+    held_out = ["held-out"] if page.held_out else []
+    heads = ("", "mistakes", *held_out, "margin", "passes", "seconds", "evidence")
     rows = (
         (
             each.learner,
@@ -201,7 +204,6 @@ def _results(page: Comparison) -> tuple[Grid, ...]:
             _or_dash(each.margin),
             _or_dash(each.ending.passes, ",.6g"),
             _or_dash(each.ending.seconds, ".2g"),
-            each.ending.status,
             each.ending.verdict,
         )
         for each in page.compared
@@ -212,8 +214,6 @@ def _results(page: Comparison) -> tuple[Grid, ...]:
 def _weights(page: Comparison) -> Grid:
     rows = [("intercept", *(_or_dash(each.intercept) for each in page.compared))]
     rows += [(name, *(_or_dash(each.weights.get(name)) for each in page.compared)) for name in page.names[:NAMES_SHOWN]]
-    if len(page.names) > NAMES_SHOWN:
-        rows.append((f"… and {len(page.names) - NAMES_SHOWN:,} more, with --json", *("" for _ in page.compared)))
     return Grid(("", *(each.learner for each in page.compared)), tuple(rows))
 
 

@@ -111,9 +111,8 @@ def mistake_sentence(part: FitResult) -> str:
     numbers = f"R = {certificate.radius:.4g} and γ = {certificate.margin:.4g}"
     if certificate.is_textbook:
         return f"{counted(updates, 'mistake')}; the theorem allows at most {_count(bound)}, (R/γ)² with {numbers}"
-    return (
-        f"{counted(updates, 'update')}; at most {_count(bound)} are possible by this rule from this start ({numbers})"
-    )
+    most = f"at most {_count(bound)} are possible by this rule from this start"
+    return f"{counted(updates, 'update')}; {most} ({numbers})"
 
 
 def _count(bound: float) -> str:

@@ -24,11 +24,11 @@ from separatrix.errors import counted
 from separatrix.families.options import FAMILIES
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
-from separatrix.inference.table import STATISTIC_DIGITS, InferenceTable, Term, coefficient_grids
+from separatrix.inference.table import STATISTIC_DIGITS, InferenceTable, Term
 from separatrix.model.evaluate import Evaluation
 from separatrix.model.record import Model
 from separatrix.model.train import TrainedModel
-from separatrix.rendering.sheet import Grid, Reasons, Sheet, format_number
+from separatrix.rendering.sheet import Grid, Sheet, format_number
 from separatrix.reports.evidence import evidence_sheet
 from separatrix.reports.perceptron import perceptron_notes
 from separatrix.tables.table import Table, TableSource
@@ -61,7 +61,7 @@ def trained_page(  # what the command line knows about the fit
     return (
         Sheet(_headline(trained)),
         _evaluation(trained),
-        *_coefficients(trained),
+        _coefficients(trained),
         evidence_sheet(trained, verified),
         Sheet("Notes", lines=tuple(_notes(trained, table))),
         Sheet("Next", lines=tuple(_next_lines(trained, table, saved, report))),
@@ -72,7 +72,8 @@ def _headline(trained: TrainedModel) -> str:
     """Return what was fitted to what: the family and its target, the rows, the columns, the penalty."""
     model = trained.model
     rows, columns = counted(int(model.data["rows"]), "row"), counted(len(model.encoding.columns), "column")
-    return ", ".join(filter(None, (model_title(model), rows, columns, _penalty(trained))))
+    facts = (each.replace(" ", "\N{NO-BREAK SPACE}") for each in (rows, columns, _penalty(trained)) if each)
+    return ", ".join((model_title(model), *facts))
 
 
 def _penalty(trained: TrainedModel) -> str:
@@ -93,24 +94,24 @@ def _evaluation(trained: TrainedModel) -> Sheet:
     return Sheet("How well it predicts", (grid,), lines=tuple(notes))
 
 
-def _coefficients(trained: TrainedModel) -> Iterator[Sheet]:
-    """Yield the coefficients; those that are absent have their reason in the evidence or below the table."""
-    model, table = trained.model, trained.fitted.table
-    sheet = coefficients_sheet(model, table)
-    yield sheet
+def _coefficients(trained: TrainedModel) -> Sheet:
+    """Return the coefficients; why a penalty is needed is said by the evidence."""
+    model = trained.model
+    sheet = coefficients_sheet(model, trained.fitted.table)
+    if not trained.fitted.needed:
+        return sheet
+    reason = model.no_covariance.partition("; ")[0]
+    return replace(sheet, lines=tuple(reason if line == model.no_covariance else line for line in sheet.lines))
 
 
 def _notes(trained: TrainedModel, table: Table | TableSource) -> Iterator[str]:
     """Yield the decisions that were taken: the classes, rows and columns left out, penalty, scale, filled cells."""
     encoding = trained.model.encoding
-    left, used = table.n_rows - int(trained.model.data["rows"]), kinds(trained)
     yield classes(trained)
-    if left:
-        yield f"{left:,} of {counted(table.n_rows, 'row')} {'is' if left == 1 else 'are'} left out"
     if len(encoding.feature_names) != len(encoding.columns):
-        yield f"columns: {used}"
-    needed = trained.fitted.needed
-    yield from (sentence for sentence in other_decisions(trained) if not needed or needed not in sentence)
+        yield f"columns: {kinds(trained)}"
+    needed, named = trained.fitted.needed or None, f"{FAMILIES[trained.model.estimator].title}, as given"
+    yield from (each for each in other_decisions(trained) if each != named and not (needed and needed in each))
     if trained.model.estimator == "perceptron":
         yield from perceptron_notes(trained)
     yield from _first([f"{name!r} is left out: {reason}" for name, reason in encoding.omitted])
@@ -219,20 +220,14 @@ def coefficients_sheet(model: Model, table: InferenceTable | None, most: int | N
     """Return the coefficients, with inference if the table has any; at most `most` per output, None for all."""
     if table is None or all(term.standard_error is None for term in table.terms):
         return weight_sheet(model, most)
-    sheet = coefficient_sheet(model, table, most)
-    reasons = Reasons()
-    ends = {"upper": "", **{grid.heads[-2]: grid.heads[-2].removesuffix(" lower") for grid in sheet.grids}}
-    grids = coefficient_grids(
-        first_terms(table.terms, most), reasons, table.level, table.statistic, model.target, STATISTIC_DIGITS
-    )
-    paired = tuple(replace(grid, heads=tuple(ends.get(head, head) for head in grid.heads)) for grid in grids)
-    return replace(sheet, title=_rule(model), grids=paired)
+    sheet = coefficient_sheet(model, table, most, brief=most is not None)
+    return replace(sheet, title=_rule(model))
 
 
-def coefficient_sheet(model: Model, table: InferenceTable, most: int | None) -> Sheet:
+def coefficient_sheet(model: Model, table: InferenceTable, most: int | None, *, brief: bool = False) -> Sheet:
     """Return the table of inference, cut to the first `most` terms per output."""
     shown = first_terms(table.terms, most)
-    sheet = replace(table, terms=shown, target=model.target).sheet()
+    sheet = replace(table, terms=shown, target=model.target).sheet(brief=brief)
     return replace(sheet, lines=(*_meaning(model), *sheet.lines, *_cut(len(shown), len(table.terms))))
 
 
@@ -295,6 +290,10 @@ def _score_grids(model: Model, places: Indices, spreads: Any) -> Iterator[Grid]:
         yield Grid(("", *heads), rows if model.fit_intercept else rows[1:])
 
 
+def _head(model: Model) -> str:
+    return "weight" if model.classes is not None and model.rule.link == "none" else "coefficient"
+
+
 def _cell(value: float) -> str:
     return "" if math.isnan(value) else format_number(value, STATISTIC_DIGITS)
 
@@ -303,12 +302,12 @@ def _rule(model: Model) -> str:
     """Return what the coefficients are of, for the title of their table."""
     target, labels, probabilities = model.target, model.classes, model.rule.link != "none"
     if labels is None:
-        return f"Coefficients: change in {target} per unit of the column"
+        return f"Coefficients: change in {target} per unit of each column"
     if len(labels) > 2:
-        return f"Coefficients: the score of each {target} per unit of the column; the highest score is predicted"
+        return f"Coefficients: score of each {target} per unit of each column; the highest wins"
     event = f'{target} = "{labels[1]}"'
     if probabilities:
-        return f"Coefficients: change in the log-odds of {event} per unit of the column"
+        return f"Coefficients: log-odds of {event} per unit of each column"
     return f'Weights: a score above 0 predicts {event}, below 0 "{labels[0]}"'
 
 

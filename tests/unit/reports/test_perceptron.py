@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from separatrix.model.train import TrainedModel, TrainOptions, train_table
+from separatrix.rendering.text import render_text
 from separatrix.reports.perceptron import mistake_sentences, perceptron_notes, perceptron_summary
-from separatrix.reports.text import render_trained
+from separatrix.reports.text import trained_page
 from separatrix.tables.demos import demo_table
 from separatrix.tables.table import Column, Table, category_column
 
@@ -25,7 +26,7 @@ def summary_of(demo: str, **given: object) -> Any:
 
 
 def page_of(demo: str, **given: object) -> str:
-    return render_trained(trained_on(demo, **given), demo_table(demo))
+    return render_text(*trained_page(trained_on(demo, **given), demo_table(demo)))
 
 
 def unwrapped(text: str) -> str:
@@ -132,7 +133,7 @@ def test_no_line_is_longer_than_a_hundred_columns() -> None:
     labels = [f"a class, number {row % 15}" for row in range(60)]
     table = Table((*columns, category_column("target" * 20, labels)), "folder/" * 30 + "t.csv", "target" * 20)
     trained = train_table(table, TrainOptions(model="perceptron", given={"max_passes": 2}))
-    lines = render_trained(trained, table).splitlines()
+    lines = render_text(*trained_page(trained, table)).splitlines()
     assert max(map(len, lines)) <= 100
     assert "  columns     200 used: 200 numbers" in lines
     assert any("… and 9 more; --json has all" in line for line in lines)

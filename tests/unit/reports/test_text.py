@@ -11,7 +11,8 @@ import pytest
 
 import separatrix as sx
 from separatrix.model.train import TrainOptions, train_table
-from separatrix.reports.text import measures_of, render_trained
+from separatrix.rendering.text import render_text
+from separatrix.reports.text import measures_of, trained_page
 from separatrix.tables.frames import from_frame
 
 
@@ -27,7 +28,7 @@ def frame(n: int = 400, noise: int = 0) -> pd.DataFrame:
 
 def page(data: pd.DataFrame, **options: Any) -> str:
     table = from_frame(data)
-    return render_trained(train_table(table, TrainOptions(**options)), table)
+    return render_text(*trained_page(train_table(table, TrainOptions(**options)), table))
 
 
 def rows(text: str) -> list[str]:
