@@ -41,7 +41,8 @@ def check(  # every parameter is an option
 ) -> None:
     """Tell whether the classes are separable, with proof.
 
-    If they are, the maximum likelihood estimate of a logistic regression does not exist. The exit code is 0 for a verdict, 1 if it could not be decided, 2 for a table that cannot be used.
+    If they are, the maximum likelihood estimate of a logistic regression does not exist. The exit code is 0 for a
+    verdict, 1 if it could not be decided, 2 for a table that cannot be used.
 
     Example: separatrix check demo:breast-cancer
 

@@ -40,8 +40,9 @@ def predict(  # every parameter is an option
 ) -> None:
     """Predict each row of a table.
 
-    Predictions are a label, probabilities, a score, the distance to the boundary, and intervals. The table may be of any length. Missing cells are filled. Cells that are missing, new or of the wrong type are
-    counted, and named in the column `note` of their row; a row with a level that training did not have has no interval.
+    Predictions are a label, probabilities, a score, the distance to the boundary, and intervals. The table may be of
+    any length. Missing cells are filled. Cells that are missing, new or of the wrong type are counted, and named in the
+    column `note` of their row; a row with a level that training did not have has no interval.
 
     Example: separatrix predict model.json new.csv --out predictions.csv --keep id
     """
@@ -112,4 +113,4 @@ def _cell(value: Any) -> str:
         return "—"
     if isinstance(value, bool):
         return str(value).lower()  # as in a file
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -15,7 +15,7 @@ from separatrix.rendering.sheet import ABSENT, Grid, Sheet
 
 WIDTH = 100
 LONGEST_NAME = 30  # of a row
-SHORT_NAME = 16  # of the rows of a table that is too wide otherwise
+SHORT_NAME = 16  # of the rows and heads of a table that is too wide otherwise
 MAX_ROWS = 60  # shown of a grid
 MAX_REASONS = 12
 WIDEST_ALIGNED = 14  # column of numbers of different sizes, beyond which they are not aligned
@@ -83,6 +83,9 @@ def _laid_out(grid: Grid, width: int) -> Iterator[Grid]:
     columns = list(zip(*([tuple(map(one_line, row)) for row in (grid.heads, *grid.rows[:MAX_ROWS])]), strict=True))
     others = list(map(_column, columns[1:]))
     room = width - INDENT - sum(len(column[0]) + GAP for column in others)
+    if room < SHORT_NAME:
+        others = [_column((shortened(head, SHORT_NAME), *cells)) for head, *cells in columns[1:]]
+        room = width - INDENT - sum(len(column[0]) + GAP for column in others)
     longest = min(LONGEST_NAME, room) if room >= SHORT_NAME else LONGEST_NAME
     names = _padded([shortened(name, longest) for name in columns[0]])
     room = width - INDENT - len(names[0])
@@ -135,7 +138,12 @@ def shortened(text: str, length: int) -> str:
 
 
 def wrapped(text: str, width: int = WIDTH, first: str = "", rest: str = "") -> list[str]:
-    """Return wrapped lines, the first prefixed by `first`, others by `rest`; a percent sign stays with its number."""
+    """Return wrapped lines, the first prefixed by `first`, others by `rest`; a percent sign stays with its number.
+
+    A long word is broken, unless the text has a path or no-break spaces, as a command has.
+    """
+    whole = any(mark in text for mark in ("/", "\\", "\N{NO-BREAK SPACE}"))
     joined = one_line(text).replace(" %", "\N{NO-BREAK SPACE}%")
-    lines = textwrap.wrap(joined, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    wrapper = textwrap.TextWrapper(width, first, rest, break_on_hyphens=False, break_long_words=not whole)
+    lines = wrapper.wrap(joined)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]

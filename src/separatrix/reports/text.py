@@ -29,6 +29,7 @@ from separatrix.model.evaluate import Evaluation
 from separatrix.model.record import Model
 from separatrix.model.train import TrainedModel
 from separatrix.rendering.sheet import Grid, Sheet, format_number
+from separatrix.rendering.text import shortened
 from separatrix.reports.evidence import evidence_sheet
 from separatrix.reports.perceptron import perceptron_notes
 from separatrix.tables.table import Table, TableSource
@@ -42,6 +43,7 @@ MOST_SHOWN = 20
 REFERENCES_SHOWN = 12  # levels
 MOST_REPORTED = 2000  # coefficients in a report, over all outputs
 SHOWING_ALL = "separatrix summary MODEL --all, --json"
+LONGEST_TITLE = 72
 CLASSES_BESIDE = 5  # columns of a table
 
 
@@ -73,7 +75,7 @@ def _headline(trained: TrainedModel) -> str:
     model = trained.model
     rows, columns = counted(int(model.data["rows"]), "row"), counted(len(model.encoding.columns), "column")
     facts = (each.replace(" ", "\N{NO-BREAK SPACE}") for each in (rows, columns, _penalty(trained)) if each)
-    return ", ".join((model_title(model), *facts))
+    return ", ".join((shortened(model_title(model), LONGEST_TITLE), *facts))
 
 
 def _penalty(trained: TrainedModel) -> str:
@@ -84,7 +86,7 @@ def _penalty(trained: TrainedModel) -> str:
     if not strength:
         firth = isinstance(trained.fitted.result.certificate, BiasReductionCertificate)
         return "bias reduction (Firth)" if firth else "no penalty"
-    return {0.0: "ridge penalty", 1.0: "lasso penalty"}.get(options.l1_ratio, "elastic-net penalty")
+    return {0.0: "ridge penalty", 1.0: "lasso penalty"}.get(getattr(options, "l1_ratio", 0.0), "elastic-net penalty")
 
 
 def _evaluation(trained: TrainedModel) -> Sheet:
@@ -107,11 +109,14 @@ def _coefficients(trained: TrainedModel) -> Sheet:
 def _notes(trained: TrainedModel, table: Table | TableSource) -> Iterator[str]:
     """Yield the decisions that were taken: the classes, rows and columns left out, penalty, scale, filled cells."""
     encoding = trained.model.encoding
+    yield trained.target.reason
     yield classes(trained)
     if len(encoding.feature_names) != len(encoding.columns):
         yield f"columns: {kinds(trained)}"
-    needed, named = trained.fitted.needed or None, f"{FAMILIES[trained.model.estimator].title}, as given"
-    yield from (each for each in other_decisions(trained) if each != named and not (needed and needed in each))
+    needed, chosen = trained.fitted.needed, f"{FAMILIES[trained.model.estimator].title}, "
+    yield from (
+        each for each in other_decisions(trained) if not (each.startswith(chosen) or (needed and needed in each))
+    )
     if trained.model.estimator == "perceptron":
         yield from perceptron_notes(trained)
     yield from _first([f"{name!r} is left out: {reason}" for name, reason in encoding.omitted])
@@ -158,9 +163,8 @@ def _next_lines(
     else:
         name, source = shlex.quote(saved), shlex.quote(table.source)
         yield f"model written to {saved}"
-        yield f"separatrix predict {name} TABLE --out predictions.csv"
-        yield f"separatrix verify {name} {source}"
-        yield f"separatrix export {name} --to sql"
+        verbs = f"predict {name} TABLE --out predictions.csv", f"verify {name} {source}", f"export {name} --to sql"
+        yield from (f"separatrix {verb}".replace(" ", "\N{NO-BREAK SPACE}") for verb in verbs)
     if trained.fitted.needed and trained.model.estimator == "logistic" and len(trained.model.classes or ()) == 2:
         yield "--firth gives finite, bias-reduced estimates with standard errors and intervals"
 

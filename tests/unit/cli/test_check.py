@@ -285,7 +285,7 @@ def test_a_certificate_without_a_proof_proves_nothing(tmp_path: Path) -> None:
     path.write_text(empty.to_json(), encoding="utf-8")
     result = run("verify", str(path), "demo:five-points")
     assert result.exit_code == 2
-    assert "Claimed (separability): not decided" in words(result)
+    assert "Claim (separability): not decided" in words(result)
     assert "NOTHING PROVED on y of demo:five-points, 5 rows: nothing is claimed" in words(result)
     content = json.loads(run("verify", str(path), "demo:five-points", "--json").stdout)
     assert (content["holds"], content["certificates"][0]["outcome"]) == (False, "nothing claimed")
