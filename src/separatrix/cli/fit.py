@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from separatrix.model.train import TrainedModel
     from separatrix.tables.table import TableSource
 
+MODELS = ("auto", *FAMILIES)
 MOST_VERIFIED = 1e7  # entries times passes of a fit whose certificate is re-checked at once
 
 
@@ -38,7 +39,9 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     context: typer.Context,
     table: TableName,
     target: Target = None,
-    model: Annotated[str, typer.Option(metavar="|".join(("auto", *FAMILIES)), help="What to fit.")] = "auto",
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help=f"What to fit: {', '.join(('auto', *FAMILIES))}.")
+    ] = "auto",
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the model there, as JSON.")] = None,
     report: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write a page with pictures there, as HTML.")
@@ -81,7 +84,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix fit demo:students --model perceptron --positive A
     """
-    family = require_choice("model", model, ("auto", *FAMILIES))
+    family = require_choice("model", model, MODELS)
     from separatrix.cli.progress import Interrupt, Progress
     from separatrix.cli.reading import column_options, opened, require_outputs, storage_of
     from separatrix.fit.result import Status

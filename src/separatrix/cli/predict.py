@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN = 10
 COLUMNS_SHOWN = 7
-COUNTED = "Rows are counted from 0."
+COUNTED = "rows are counted from 0"
 
 
 @with_flags(ROW_FLAGS)
@@ -104,7 +105,8 @@ def _shown(page: dict[str, Any]) -> Sheet:
     cells = ((f"{row}", *(_cell(columns[name][row]) for name in names)) for row in range(shown))
     if rows > shown or len(results) > COLUMNS_SHOWN:
         lines.append(f"{rows:,} rows of {len(columns)} columns in all; --out FILE writes them")
-    grid = Grid(("row", *names), tuple(cells))
+    heads = (re.sub("^probability_(.*)", r"P(\1)", name) for name in names)
+    grid = Grid(("row", *heads), tuple(cells))
     return Sheet("Predictions", (grid,), lines=(*lines, COUNTED, *page["notes"]))
 
 

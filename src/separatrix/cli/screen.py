@@ -43,7 +43,7 @@ def _table(grid: Grid) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, 0, 0, 2), header_style="dim")
+    table = Table(box=None, show_edge=False, padding=(0, 0, 0, 2), header_style="dim")
     for head in grid.heads:
         table.add_column(Text(printable(head)), no_wrap=True, overflow="ignore")
     for row in grid.rows:

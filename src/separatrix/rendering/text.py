@@ -42,7 +42,7 @@ def _parts(sheet: Sheet, width: int) -> Iterator[Part]:
     role = "title" if sheet.tone == "plain" else sheet.tone
     for line in wrapped(sheet.title, width):
         yield role, line
-    for grid in sheet.grids:
+    for grid in sheet.grids if width <= WIDTH else _beside(sheet.grids, width):
         for laid in _laid_out(grid, width):
             yield "text", ""
             if grid.label:
@@ -93,6 +93,24 @@ def _laid_out(grid: Grid, width: int) -> Iterator[Grid]:
     for group in _groups(others, room, math.ceil(len(others) / fewest)):
         heads, *rows = zip(names, *group, strict=True)
         yield replace(grid, heads=heads, rows=tuple(rows))
+
+
+def _beside(grids: Sequence[Grid], width: int) -> Iterator[Grid]:
+    """Yield grids, each with the next one of the same rows beside it if both fit the width."""
+    whole: Grid | None = None
+    for grid in grids:
+        if whole is not None and not grid.label and {row[0] for row in grid.rows} <= {row[0] for row in whole.rows}:
+            cells, none = {row[0]: row[1:] for row in grid.rows}, ("",) * (len(grid.heads) - 1)
+            rows = tuple((*row, *cells.get(row[0], none)) for row in whole.rows)
+            both = replace(whole, heads=(*whole.heads, *grid.heads[1:]), rows=rows)
+            if len(list(_laid_out(both, width))) == 1:
+                whole = both
+                continue
+        if whole is not None:
+            yield whole
+        whole = grid
+    if whole is not None:
+        yield whole
 
 
 def _groups(columns: Sequence[list[str]], room: int, most: int) -> Iterator[list[list[str]]]:

@@ -18,7 +18,7 @@ from separatrix.certificates.optimality import LikelihoodCertificate, Optimality
 from separatrix.errors import counted
 from separatrix.fit.result import FitResult
 from separatrix.model.train import TrainedModel
-from separatrix.rendering.sheet import Sheet
+from separatrix.rendering.sheet import Sheet, Tone
 from separatrix.reports.findings import CLASSES_SHOWN, CURVED, EPSILON
 from separatrix.reports.perceptron import mistake_sentence
 
@@ -36,34 +36,32 @@ def evidence_sheet(trained: TrainedModel, verified: bool | None) -> Sheet:
         return Sheet(f"Evidence: {FAILED}.", tone="failed")
     ending = "; verified on the data" if verified else ""
     needed = f"{trained.fitted.needed}; " if trained.fitted.needed else ""
-    stopped = "" if result.status.reached_goal else f"{result.message}; "
     sentences = list(_sentences(result))
+    tone: Tone = "proved" if result.status.reached_goal else "open"
     if len(set(sentences)) == 1:
         each = "each class against the rest: " if len(sentences) > 1 else ""
-        whole = f"Evidence: {_capital(f'{stopped}{needed}{each}{sentences[0]}{ending}')}."
-        return Sheet(whole, tone="open" if stopped else "proved")
-    lines = [
-        f"{label!r} against the rest: {sentence}"
-        for label, sentence in zip(result.certificate.data.labels, sentences, strict=True)
-    ]
-    more = [f"… and {len(lines) - CLASSES_SHOWN:,} more classes"] if len(lines) > CLASSES_SHOWN else []
-    head = f"{needed}each class against the rest has its own{ending}"
-    return Sheet(
-        f"Evidence: {_capital(head)}.", lines=(*lines[:CLASSES_SHOWN], *more), tone="open" if stopped else "proved"
-    )
+        return Sheet(f"Evidence: {_capital(f'{needed}{each}{sentences[0]}{ending}')}.", tone=tone)
+    labels = result.certificate.data.labels[:CLASSES_SHOWN]
+    lines = [f"{label!r}: {sentence}" for label, sentence in zip(labels, sentences, strict=False)]
+    more = len(sentences) - len(lines)
+    lines += [f"… and {more:,} more classes"] if more else []
+    return Sheet(f"Evidence: {needed}each class against the rest{ending}", lines=tuple(lines), tone=tone)
 
 
 def _sentences(result: FitResult) -> Iterator[str]:
     """Yield the sentence of each class against the rest, or of the whole fit."""
-    if result.overlap is not None:
-        yield result.overlap.claim
-        return
     certificate = result.certificate
     if not isinstance(certificate, PartsCertificate):
-        yield _sentence(certificate, result)
+        yield _of_part(certificate, result)
         return
     parts = result.parts or [result] * len(certificate.parts)
-    yield from (_sentence(own, part) for own, part in zip(certificate.parts, parts, strict=True))
+    yield from (_of_part(own, part) for own, part in zip(certificate.parts, parts, strict=True))
+
+
+def _of_part(certificate: Certificate, result: FitResult) -> str:
+    """Return what is proved about a result, after why it was stopped if it was."""
+    proved = _sentence(certificate, result) if result.overlap is None else result.overlap.claim
+    return proved if result.status.reached_goal else f"{result.message}; {proved}"
 
 
 @singledispatch

@@ -22,6 +22,7 @@ from separatrix.design.build import INTERCEPT
 from separatrix.design.encode.columns import CategoryEncoding
 from separatrix.errors import counted
 from separatrix.families.options import FAMILIES
+from separatrix.fit.result import Status
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
 from separatrix.inference.table import STATISTIC_DIGITS, InferenceTable, Term
@@ -165,7 +166,8 @@ def _next_lines(
         yield f"model written to {saved}"
         verbs = f"predict {name} TABLE --out predictions.csv", f"verify {name} {source}", f"export {name} --to sql"
         yield from (f"separatrix {verb}".replace(" ", "\N{NO-BREAK SPACE}") for verb in verbs)
-    if trained.fitted.needed and trained.model.estimator == "logistic" and len(trained.model.classes or ()) == 2:
+    separated = trained.fitted.needed or trained.fitted.result.status is Status.SEPARATED
+    if separated and trained.model.estimator == "logistic" and len(trained.model.classes or ()) == 2:
         yield "--firth gives finite, bias-reduced estimates with standard errors and intervals"
 
 
