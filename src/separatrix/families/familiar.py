@@ -66,7 +66,6 @@ CLASSES = {
     **dict.fromkeys(("LinearDiscriminantAnalysis", "GaussianNB", "LDA"), "GaussianGenerativeClassifier"),
     "OneVsRestClassifier": "OneVsRest",
     "Adaline": "LMSClassifier",
-    "fit": "train",
     "read_csv": "read_table",
     "load_dataset": "load_demo",
 }

@@ -66,8 +66,8 @@ class Refusal(StrEnum):
     ITERATIVE = 'the fit was made by solver={solver!r} and not by a factorisation: no errors; use solver="auto"'
     # penalties and weights
     PENALISED = (
-        "standard errors are not available: the penalty (strength={strength:.4g}) draws the coefficients towards 0 by"
-        " an unknown amount; fit with strength=0"
+        "the penalty (strength={strength:.4g}) draws the coefficients towards 0 by an unknown amount;"
+        " fit with strength=0"
     )
     CROSS_VALIDATED = "the strength ({strength:g}) was chosen by cross-validation on these rows; fit with strength=0"
     NOT_FREQUENCIES = "the rows count by {kind}, which are not frequencies, as standard errors need; use {remedy}"

@@ -127,7 +127,7 @@ def _groups(columns: Sequence[list[str]], room: int, most: int) -> Iterator[list
 def _column(cells: Sequence[str]) -> list[str]:
     """Return a head and its cells in equal length: numbers to the right, their decimal points aligned."""
     head, *values = cells
-    if not all(cell[:1] in NUMERIC for cell in values if cell):
+    if not all(cell[:1] in NUMERIC and " " not in cell for cell in values if cell):
         return _padded(cells)
     after = [len(cell) - cell.index(".") if "." in cell else 0 for cell in values]
     aligned = [cell + " " * (max(after, default=0) - length) for cell, length in zip(values, after, strict=True)]

@@ -44,6 +44,7 @@ MOST_SHOWN = 20
 REFERENCES_SHOWN = 12  # levels
 MOST_REPORTED = 2000  # coefficients in a report, over all outputs
 SHOWING_ALL = "separatrix summary MODEL --all, --json"
+ABSENT = "no standard errors: "
 LONGEST_TITLE = 72
 CLASSES_BESIDE = 5  # columns of a table
 
@@ -99,12 +100,11 @@ def _evaluation(trained: TrainedModel) -> Sheet:
 
 def _coefficients(trained: TrainedModel) -> Sheet:
     """Return the coefficients; why a penalty is needed is said by the evidence."""
-    model = trained.model
-    sheet = coefficients_sheet(model, trained.fitted.table)
+    sheet = coefficients_sheet(trained.model, trained.fitted.table)
     if not trained.fitted.needed:
         return sheet
-    reason = model.no_covariance.partition("; ")[0]
-    return replace(sheet, lines=tuple(reason if line == model.no_covariance else line for line in sheet.lines))
+    short = (each.partition("; ")[0] if each.startswith(ABSENT) else each for each in sheet.lines)
+    return replace(sheet, lines=tuple(short))
 
 
 def _notes(trained: TrainedModel, table: Table | TableSource) -> Iterator[str]:
@@ -225,7 +225,8 @@ def kinds(trained: TrainedModel) -> str:
 def coefficients_sheet(model: Model, table: InferenceTable | None, most: int | None = MOST_SHOWN) -> Sheet:
     """Return the coefficients, with inference if the table has any; at most `most` per output, None for all."""
     if table is None or all(term.standard_error is None for term in table.terms):
-        return weight_sheet(model, most)
+        sheet, reason = weight_sheet(model, most), model.no_covariance
+        return replace(sheet, lines=tuple(f"{ABSENT}{each}" if each == reason else each for each in sheet.lines))
     sheet = coefficient_sheet(model, table, most, brief=most is not None)
     return replace(sheet, title=_rule(model))
 
