@@ -28,7 +28,7 @@ KNOWN |= set(inspect.signature(sx.train).parameters) | {"folds", "holdout", "sep
         (
             sx.LogisticRegression,
             "C",
-            r"C is called strength here: strength = 1/\(n · C\) for n rows, as sx.strength_from",
+            r"C is called strength here: strength = 1/\(n · C\) for n rows",
         ),
         (sx.LinearRegression, "alpha", "alpha is called strength here: strength = alpha/n for Ridge"),
         (sx.LogisticRegression, "penalty", 'l1_ratio here: penalty="l2" is l1_ratio=0, penalty="l1" is l1_ratio=1'),
@@ -64,7 +64,7 @@ def test_train_answers_too() -> None:
         sx.train("demo:iris", C=3)
     with pytest.raises(UnknownOptionError, match="random_state is called seed here"):
         sx.train("demo:iris", random_state=3)
-    with pytest.raises(UnknownOptionError, match="class_weight is not an option here: give sx.train an estimator"):
+    with pytest.raises(UnknownOptionError, match="class_weight is not an option here: give sx"):
         sx.train("demo:iris", class_weight="balanced")
     with pytest.raises(UnknownOptionError, match=r"order is an option of .*; give it to an estimator, or"):
         sx.train("demo:iris", order="shuffled")

@@ -26,7 +26,6 @@ from separatrix.errors import require_choice, require_number
 from separatrix.families.options import FAMILIES
 
 if TYPE_CHECKING:
-    from separatrix.model.storage import Storage
     from separatrix.model.train import TrainedModel
     from separatrix.tables.table import TableSource
 
@@ -39,9 +38,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     context: typer.Context,
     table: TableName,
     target: Target = None,
-    model: Annotated[
-        str, typer.Option(metavar="NAME", help=f"What to fit: {', '.join(('auto', *FAMILIES))}.")
-    ] = "auto",
+    model: Annotated[str, typer.Option(metavar="NAME", help=f"What to fit: {', '.join(MODELS)}.")] = "auto",
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the model there, as JSON.")] = None,
     report: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write a page with pictures there, as HTML.")
@@ -120,7 +117,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         _write(trained, source, out, report, str(context.obj))
         if not as_json:
             progress.stage("verifying")
-            verified = _verified(trained, source, training.storage)
+            verified = _verified(trained, source)
             page = trained_page(trained, source, saved=out, report=report, verified=verified)
     if trained.fitted.result.status is not Status.INTERRUPTED:
         training.storage.forget()
@@ -130,7 +127,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         show(*page)
 
 
-def _verified(trained: TrainedModel, table: TableSource, storage: Storage) -> bool | None:
+def _verified(trained: TrainedModel, table: TableSource) -> bool | None:
     """Return whether the certificate of a small fit is proved on the data; None if nothing was claimed or checked.
 
     `separatrix verify` checks those of any size.
@@ -142,7 +139,7 @@ def _verified(trained: TrainedModel, table: TableSource, storage: Storage) -> bo
     work = result.passes * float(model.data["rows"]) * len(model.encoding.feature_names)
     if work > MOST_VERIFIED or not result.status.reached_goal:
         return None
-    checked = verify_table(model, [model.evidence()], table, storage)
+    checked = verify_table(model, [model.evidence()], table)
     return {0: True, 1: False}.get(exit_code(checked.certificates))
 
 

@@ -97,9 +97,10 @@ def _validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     except ValueError as problem:
         if NOT_A_NUMBER not in str(problem):
             raise
+        text = str(problem).partition(": ")[2].removeprefix("np.str_(").removesuffix(")")
         raise DataError(
-            f"X has the text {str(problem).partition(': ')[2]}, where an estimator needs numbers; sx.train reads text"
-            " and categories from a table, and sx.from_formula from a data frame"
+            f"X has the text {text}, where an estimator needs numbers; sx.train reads text and categories from a table,"
+            " and sx.from_formula from a data frame"
         ) from None
     require_exact(X, result[0] if y else result, named_columns(estimator))
     return result

@@ -25,7 +25,7 @@ COMMANDS = (
     "fit demo:five-points --model perceptron",
 )
 ESCAPE = re.compile("\x1b\\[[0-9;]*m")
-NAMES = ("intercept", "a column of the table with a name")
+NAMES = ("intercept", "a column of the table, named")
 
 
 class Terminal(io.StringIO):
@@ -83,7 +83,7 @@ def test_tables_of_the_same_rows_stand_side_by_side_where_they_fit() -> None:
     narrow, wide = render_text(sheet, width=80).splitlines(), render_text(sheet, width=120).splitlines()
     assert sum("odds ratio" in line and "estimate" in line for line in narrow) == 0
     assert sum("odds ratio" in line and "estimate" in line for line in wide) == 1
-    assert "a column …ith a name  −0.03496" in narrow[4]
+    assert "a column …ble, named  −0.03496" in narrow[4]
     assert f"  {NAMES[1]}  −0.03496" in wide[4]
 
 

@@ -123,7 +123,7 @@ def test_the_page_of_several_classes() -> None:
     assert "  · species = setosa in 50, versicolor in 50, virginica in 50\n" in text
     told = unwrapped(text)
     setosa = "every row is right after 5 mistakes; the theorem allows at most 221, (R/γ)² with R = 11.16 and γ = 0.7491"
-    assert f"'setosa' against the rest: {setosa}" in told
+    assert f"· 'setosa': {setosa} · 'versicolor': stopped at max_passes=10 before" in told
     assert "score of each species per unit of each column; the highest wins" in told
     assert re.search(r"^ +setosa +versicolor +virginica$", text, re.MULTILINE)
 
