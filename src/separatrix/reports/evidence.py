@@ -23,6 +23,7 @@ from separatrix.reports.findings import CLASSES_SHOWN, CURVED, EPSILON
 from separatrix.reports.perceptron import mistake_sentence
 
 FAILED = "the certificate was re-checked on these rows and is NOT proved, which is a fault of separatrix"
+MAXIMUM = "maximum"  # of the likelihood: a reason that names it says why there is a penalty
 SEPARATION = {"separable": "completely", "quasi": "quasi-completely"}
 
 
@@ -35,7 +36,8 @@ def evidence_sheet(trained: TrainedModel, verified: bool | None) -> Sheet:
     if verified is False:
         return Sheet(f"Evidence: {FAILED}.", tone="failed")
     ending = "; verified on the data" if verified else ""
-    needed = f"{trained.fitted.needed}; " if trained.fitted.needed else ""
+    reason = trained.fitted.needed
+    needed = f"{'' if MAXIMUM in reason else 'a penalty is used because '}{reason}; " if reason else ""
     sentences = list(_sentences(result))
     tone: Tone = "proved" if result.status.reached_goal else "open"
     if len(set(sentences)) == 1:
@@ -93,9 +95,9 @@ def _(certificate: OptimalityCertificate, result: FitResult) -> str:  # noqa: AR
         return f"the minimum of the {certificate.loss} loss {unique}was {found}"
     if certificate.l1_ratio == 1.0:
         return f"the penalised minimum exists and was {found}; whether it is unique was not checked"
-    certain = certificate.loss in CURVED or not certificate.data.intercept
-    rest = "" if certain else "; its intercept may not be"
-    return f"the penalised minimum exists, is unique{rest}, and was {found}"
+    if certificate.loss in CURVED or not certificate.data.intercept:
+        return f"the penalised minimum exists, is unique, and was {found}"
+    return f"the penalised minimum exists and was {found}; its weights are unique, its intercept may not be"
 
 
 @_sentence.register
@@ -115,8 +117,9 @@ def _(certificate: LeastSquaresCertificate, result: FitResult) -> str:  # noqa: 
 def _(certificate: BiasReductionCertificate, result: FitResult) -> str:  # noqa: ARG001
     if certificate.penalised is None or certificate.excess is None:
         return certificate.claim
-    near = f"at most {certificate.excess:.2g} higher"
-    return f"the penalised likelihood (Firth) has a local maximum {near}; it may have several"
+    precise = certificate.excess <= EPSILON
+    near = "here, to floating-point precision" if precise else f"at most {certificate.excess:.2g} higher"
+    return f"the penalised likelihood (Firth) has a local maximum {near}; there may be others"
 
 
 @_sentence.register

@@ -45,6 +45,7 @@ REFERENCES_SHOWN = 12  # levels
 MOST_REPORTED = 2000  # coefficients in a report, over all outputs
 SHOWING_ALL = "separatrix summary MODEL --all, --json"
 ABSENT = "no standard errors: "
+SAID = ("no penalty: the likelihood has a maximum", "no penalty: least squares")  # by the headline and the evidence
 LONGEST_TITLE = 72
 CLASSES_BESIDE = 5  # columns of a table
 
@@ -114,10 +115,8 @@ def _notes(trained: TrainedModel, table: Table | TableSource) -> Iterator[str]:
     yield classes(trained)
     if len(encoding.feature_names) != len(encoding.columns):
         yield f"columns: {kinds(trained)}"
-    needed, chosen = trained.fitted.needed, f"{FAMILIES[trained.model.estimator].title}, "
-    yield from (
-        each for each in other_decisions(trained) if not (each.startswith(chosen) or (needed and needed in each))
-    )
+    needed, said = trained.fitted.needed, (*SAID, f"{FAMILIES[trained.model.estimator].title}, ")
+    yield from (each for each in other_decisions(trained) if not (each.startswith(said) or (needed and needed in each)))
     if trained.model.estimator == "perceptron":
         yield from perceptron_notes(trained)
     yield from _first([f"{name!r} is left out: {reason}" for name, reason in encoding.omitted])
