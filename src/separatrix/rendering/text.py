@@ -156,12 +156,14 @@ def shortened(text: str, length: int) -> str:
 
 
 def wrapped(text: str, width: int = WIDTH, first: str = "", rest: str = "") -> list[str]:
-    """Return wrapped lines, the first prefixed by `first`, others by `rest`; a percent sign stays with its number.
+    """Return wrapped lines, the first prefixed by `first`, others by `rest`; a number stays with its sign.
 
     A long word is broken, unless the text has a path or no-break spaces, as a command has.
     """
     whole = any(mark in text for mark in ("/", "\\", "\N{NO-BREAK SPACE}"))
-    joined = one_line(text).replace(" %", "\N{NO-BREAK SPACE}%")
+    joined = (
+        one_line(text).replace(" %", "\N{NO-BREAK SPACE}%").replace("p < ", "p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}")
+    )
     wrapper = textwrap.TextWrapper(width, first, rest, break_on_hyphens=False, break_long_words=not whole)
     lines = wrapper.wrap(joined)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]

@@ -76,7 +76,8 @@ def trained_page(  # what the command line knows about the fit
 def _headline(trained: TrainedModel) -> str:
     """Return what was fitted to what: the family and its target, the rows, the columns, the penalty."""
     model = trained.model
-    rows, columns = counted(int(model.data["rows"]), "row"), counted(len(model.encoding.columns), "column")
+    rows, width = counted(int(model.data["rows"]), "row"), len(model.encoding.columns)
+    columns = counted(width, "column") if width else "an intercept alone"
     facts = (each.replace(" ", "\N{NO-BREAK SPACE}") for each in (rows, columns, _penalty(trained)) if each)
     return ", ".join((shortened(model_title(model), LONGEST_TITLE), *facts))
 

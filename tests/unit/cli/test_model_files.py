@@ -72,10 +72,8 @@ def test_predictions_of_the_training_table_are_the_fits_own(shop: tuple[str, str
 def test_without_a_file_the_first_rows_are_shown(shop: tuple[str, str]) -> None:
     table, model = shop
     shown = run("predict", model, table).stdout.splitlines()
-    assert shown[2].split() == ["row", "prediction", "probability_no", "probability_yes", "score"]
-    assert shown[14].split() == ["row", "distance", "lower", "upper"]
-    for first in (3, 15):
-        assert [line.split()[0] for line in shown[first : first + 10]] == [str(row) for row in range(10)]
+    assert shown[2].split() == ["row", "prediction", "P(no)", "P(yes)", "score", "distance", "lower", "upper"]
+    assert [line.split()[0] for line in shown[3:13]] == [str(row) for row in range(10)]
     assert "· row 3: age was missing and filled with 28.3571" in " ".join(shown)
     assert "60 rows of 8 columns in all; --out FILE writes them" in " ".join(shown)
     told = json.loads(run("predict", model, table, "--json").stdout)

@@ -59,7 +59,7 @@ def test_a_penalised_fit_is_not_called_least_squares_with_errors() -> None:
     text = page(frame(), target="size", given={"strength": 0.1})
     assert "least squares" not in text
     assert "std. error" not in text
-    assert "no standard errors: the penalty (strength=0.1)" in text
+    assert "no standard errors: the fit has a penalty (strength=0.1)" in text
     assert "a penalty is used, as given" in text
 
 

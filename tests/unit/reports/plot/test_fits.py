@@ -176,7 +176,7 @@ def test_a_penalty_leaves_hollow_markers_and_the_reason():
         assert drawn[label].get_markerfacecolor() == "#FFFFFF"
     assert len({line.get_marker() for line in drawn.values()}) == 3
     words = " ".join(display.ax.get_xlabel().split())
-    assert "no interval: the penalty (strength=0.1) draws the coefficients towards 0" in words
+    assert "no interval: the fit has a penalty (strength=0.1)" in words
     assert names(display) == ["x1", "x2", "x3", "x4"]
 
 
