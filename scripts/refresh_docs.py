@@ -1,6 +1,7 @@
-"""Run the Python blocks of documentation pages and write down what they print: `python scripts/refresh_docs.py PAGE…`.
+"""Run the blocks of documentation pages and write down what they print: `python scripts/refresh_docs.py PAGE…`.
 
-A page's blocks are one session, as the tests run them. An output that holds an ellipsis is left as it is.
+The Python blocks of a page are one session, and its console blocks are run in one folder, as the tests run them. An
+output that holds an ellipsis is left as it is.
 """
 
 from __future__ import annotations
@@ -9,11 +10,18 @@ import contextlib
 import doctest
 import io
 import re
+import shlex
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner
+
+from separatrix.cli.main import app
+
+CONSOLE = re.compile(r"(?<=```console\n)(.*?)(?=```)", re.DOTALL)
 BLOCK = re.compile(r"(?<=```python\n)(.*?)(?=```)", re.DOTALL)
 
 
@@ -32,7 +40,17 @@ def refresh(page: Path) -> None:
     """Rewrite the outputs of a page."""
     session: dict[str, Any] = {}
     text = page.read_text(encoding="utf-8")
-    page.write_text(BLOCK.sub(lambda block: _run(block[0], session), text), encoding="utf-8")
+    text = BLOCK.sub(lambda block: _run(block[0], session), text)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        text = CONSOLE.sub(lambda block: _typed(block[0]), text)
+    page.write_text(text, encoding="utf-8")
+
+
+def _typed(block: str) -> str:
+    """Return a console block with what its command prints."""
+    command, _, output = block.partition("\n")
+    result = CliRunner().invoke(app, shlex.split(command)[2:])
+    return block if "..." in output else f"{command}\n{result.output}"
 
 
 def _run(block: str, session: dict[str, Any]) -> str:

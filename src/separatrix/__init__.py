@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from separatrix.families.margin import fewest_removals as fewest_removals
     from separatrix.fit.minimise import minimise as minimise
     from separatrix.fit.plan import plan_fit as plan_fit
+    from separatrix.fit.progress import progress as progress
     from separatrix.fit.result import FitResult as FitResult
     from separatrix.inference.anova import anova as anova
     from separatrix.inference.diagnosis import diagnose as diagnose
@@ -94,6 +95,7 @@ _NAMES = {
     "families.margin": "Removals fewest_removals",
     "fit.minimise": "minimise",
     "fit.plan": "plan_fit",
+    "fit.progress": "progress",
     "fit.result": "FitResult",
     "inference.anova": "anova",
     "inference.diagnosis": "diagnose",
@@ -140,7 +142,9 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         globals()[name] = value = getattr(import_module(f"separatrix.{_HOMES[name]}"), name)
         return value
-    raise AttributeError(f"separatrix has no public name {name!r}")
+    from separatrix.families.familiar import unknown_name  # noqa: PLC0415  # only the message needs it
+
+    raise AttributeError(unknown_name(name, __all__))
 
 
 def __dir__() -> list[str]:

@@ -39,6 +39,10 @@ class OptionError(SeparatrixError, ValueError):
     """An option has a value that it cannot take."""
 
 
+class UnknownOptionError(OptionError, TypeError):
+    """There is no option of this name; the message has the name of the option that is meant."""
+
+
 class NeedsError(SeparatrixError, TypeError):
     """A solver needs something that the loss, penalty or design does not offer."""
 

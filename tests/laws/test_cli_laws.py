@@ -35,6 +35,7 @@ def test_every_family_is_a_module_with_a_fit() -> None:
         "__init__",
         "aliased",
         "base",
+        "familiar",
         "options",
         "penalised",
         *modules,

@@ -138,6 +138,6 @@ def test_m28_a_learner_that_cannot_separate_is_named_and_rows_are_kept_apart():
 def test_m28_of_more_than_two_classes_one_is_set_against_the_rest():
     refused = CliRunner().invoke(app, ["compare", "demo:iris"])
     assert refused.exit_code == 2
-    assert "the target has 3 classes; say with --positive which" in refused.stderr
+    assert "compare needs two classes, and the target has 3" in refused.stderr
     page = CliRunner().invoke(app, ["compare", "demo:iris", "--positive", "setosa"]).stdout
     assert page.startswith("setosa against the rest, species of demo:iris\n")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 
 from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, Memory, TableName, Target, say, with_flags
+from separatrix.cli.screen import show
 from separatrix.errors import DataError, require_choice
 
 if TYPE_CHECKING:
@@ -38,9 +39,10 @@ def check(  # every parameter is an option
     as_json: Json = False,
     **flags: Any,
 ) -> None:
-    """Say whether a hyperplane separates the classes, and what that means for a logistic regression, with proof.
+    """Tell whether the classes are separable, with proof.
 
-    The exit code is 0 for a verdict, 1 if it could not be decided, 2 for a table that cannot be used.
+    If they are, the maximum likelihood estimate of a logistic regression does not exist. The exit code is 0 for a
+    verdict, 1 if it could not be decided, 2 for a table that cannot be used.
 
     Example: separatrix check demo:breast-cancer
 
@@ -50,7 +52,7 @@ def check(  # every parameter is an option
     from separatrix.cli.progress import Interrupt, Progress
     from separatrix.cli.reading import class_rows, require_outputs, rows_request, storage_of, writing
     from separatrix.files import write_atomically
-    from separatrix.reports.verdict import make_verdict, render_verdict, verdict_dict, with_names
+    from separatrix.reports.verdict import make_verdict, verdict_dict, verdict_page, with_names
     from separatrix.separability.check import check_separability
 
     require_outputs({"--out": out}, table)
@@ -72,8 +74,7 @@ def check(  # every parameter is an option
     if as_json:
         say(json.dumps({**verdict_dict(verdict), "notes": notes}, allow_nan=False))
     else:
-        lines = "".join(f"note: {note}\n" for note in notes)
-        say(render_verdict(verdict) + (f"\n{lines}" if lines else ""), nl=False)
+        show(*verdict_page(verdict, notes))
     if not verdict.decided:
         raise typer.Exit(UNDECIDED)
 

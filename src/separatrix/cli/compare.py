@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, TableName, Target, say, with_flags
+from separatrix.cli.screen import show
 
 
 @with_flags(COLUMN_FLAGS | ROW_FLAGS)
@@ -21,25 +22,25 @@ def compare(  # every parameter is an option
         typer.Option(metavar="LABEL", help="Which class is +1; of more than two, against all others."),
     ] = None,
     holdout: Annotated[
-        float, typer.Option(metavar="SHARE", help="The share of rows to hold out from a second fit of each learner; 0 for none.")
+        float, typer.Option(metavar="SHARE", help="The share of rows held out from a second fit of each, 0 for none.")
     ] = 0.2,
     intercept: Annotated[
         bool, typer.Option("--intercept/--no-intercept", help="Whether the boundary may miss the origin.")
     ] = True,
-    seed: Annotated[int, typer.Option(help="The seed of the choice of the held-out rows.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seeds which rows are held out.")] = 0,
     **flags: Any,
 ) -> None:
-    """Fit perceptron, LMS, logistic regression and more to the same rows, and compare them side by side.
+    """Compare the linear classifiers on one table.
 
-    For each learner: its update, its objective, its errors on training and held-out rows, its margin, its cost, its
-    evidence, and the value of every loss at its weights.
+    Perceptron, LMS, logistic regression, SVM and more are fitted to the same rows: mistakes on training and held-out
+    rows, margin, cost and evidence; what each corrects at a row and minimises; every loss at the weights of each.
 
     Example: separatrix compare demo:five-points
     """
     from separatrix.cli.progress import Interrupt, Progress
     from separatrix.cli.reading import class_rows, rows_request
     from separatrix.model.storage import Storage
-    from separatrix.reports.compare import CompareOptions, compare_rows, comparison_dict, render_comparison
+    from separatrix.reports.compare import CompareOptions, compare_rows, comparison_dict, comparison_page
 
     options = CompareOptions(positive, holdout, intercept, seed)
     flags["missing"] = flags["missing"] or "impute"  # no coefficient is tested
@@ -51,4 +52,4 @@ def compare(  # every parameter is an option
     if as_json:
         say(json.dumps(comparison_dict(page), allow_nan=False))
     else:
-        say(render_comparison(page), nl=False)
+        show(*comparison_page(page))

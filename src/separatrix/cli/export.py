@@ -24,16 +24,17 @@ def export(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a model as one SQL SELECT, a Python function that needs nothing else, or an ONNX graph.
+    """Write a model as SQL, Python or ONNX.
 
-    Each says what predict says of columns in their types, which its first lines name: text is not parsed into numbers
-    and dates, and words are trimmed. What a language cannot say is refused.
+    The result is one SELECT, a function that needs no library, or a graph. Its predictions are those of predict, of
+    columns in their types, which its first lines name: text is not parsed into numbers and dates, and words are
+    trimmed. What a language cannot express is refused.
 
     Example: separatrix export model.json --to sql --table customers --keep id
     """
     language = require_choice("to", to, LANGUAGES)
     if language == "onnx" and out is None:
-        raise OptionError("an ONNX graph is no text; say with --out FILE where to write it")
+        raise OptionError("an ONNX graph is not text; give the file to write it to with --out FILE")
     from separatrix.cli.reading import require_outputs
     from separatrix.files import write_atomically as write_whole
     from separatrix.model.export import export as export_model

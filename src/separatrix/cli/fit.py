@@ -21,6 +21,7 @@ from separatrix.cli.flags import (
     spell_flag,
     with_flags,
 )
+from separatrix.cli.screen import show
 from separatrix.errors import require_choice, require_number
 from separatrix.families.options import FAMILIES
 
@@ -28,13 +29,16 @@ if TYPE_CHECKING:
     from separatrix.model.train import TrainedModel
     from separatrix.tables.table import TableSource
 
+MODELS = ("auto", *FAMILIES)
+MOST_VERIFIED = 1e7  # entries times passes of a fit whose certificate is re-checked at once
+
 
 @with_flags(COLUMN_FLAGS | ROW_FLAGS | family_flags())
 def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     context: typer.Context,
     table: TableName,
     target: Target = None,
-    model: Annotated[str, typer.Option(metavar="|".join(("auto", *FAMILIES)), help="What to fit.")] = "auto",
+    model: Annotated[str, typer.Option(metavar="NAME", help=f"What to fit: {', '.join(MODELS)}.")] = "auto",
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the model there, as JSON.")] = None,
     report: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write a page with pictures there, as HTML.")
@@ -65,10 +69,11 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     seed: Annotated[int, typer.Option(help="Seeds folds, held-out rows, and random orders.")] = 0,
     **flags: Any,
 ) -> None:
-    """Learn to predict a column of a table from the others, and say with evidence how it went.
+    """Fit a model to a table, with evidence.
 
-    Numbers are fitted by least squares, classes by logistic regression, unless --model says otherwise. A fit that was
-    stopped, at a limit or by Ctrl-C, says so in its status; the exit code is 0 all the same.
+    One column is predicted from the others. Numbers are fitted by least squares, classes by logistic regression, unless
+    --model says otherwise. A fit that was stopped, at a limit or by Ctrl-C, says so in its status; the exit code is 0
+    all the same.
 
     Example: separatrix fit demo:breast-cancer --holdout 0.2
 
@@ -76,13 +81,13 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix fit demo:students --model perceptron --positive A
     """
-    family = require_choice("model", model, ("auto", *FAMILIES))
+    family = require_choice("model", model, MODELS)
     from separatrix.cli.progress import Interrupt, Progress
     from separatrix.cli.reading import column_options, opened, require_outputs, storage_of
     from separatrix.fit.result import Status
     from separatrix.model.train import TrainOptions, train_table
     from separatrix.reports.report import trained_dict
-    from separatrix.reports.text import render_trained
+    from separatrix.reports.text import trained_page
 
     classes, columns, rows = (
         {name: flags.pop(name) for name in names}
@@ -110,10 +115,32 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
             trained = replace(trained, model=replace(trained.model, summary=perceptron_summary(trained, source.source)))
         _write(trained, source, out, report, str(context.obj))
-        page: Any = trained_dict(trained) if as_json else render_trained(trained, source, saved=out, report=report)
+        if not as_json:
+            progress.stage("verifying")
+            verified = _verified(trained, source)
+            page = trained_page(trained, source, saved=out, report=report, verified=verified)
     if trained.fitted.result.status is not Status.INTERRUPTED:
         training.storage.forget()
-    say(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)
+    if as_json:
+        say(json.dumps(trained_dict(trained), allow_nan=False))
+    else:
+        show(*page)
+
+
+def _verified(trained: TrainedModel, table: TableSource) -> bool | None:
+    """Return whether the certificate of a small fit is proved on the data; None if nothing was claimed or checked.
+
+    `separatrix verify` checks those of any size.
+    """
+    from separatrix.model.certified import verify_table
+    from separatrix.reports.verdict import exit_code
+
+    result, model = trained.fitted.result, trained.model
+    work = result.passes * float(model.data["rows"]) * len(model.encoding.feature_names)
+    if work > MOST_VERIFIED or not result.status.reached_goal:
+        return None
+    checked = verify_table(model, [model.evidence()], table)
+    return {0: True, 1: False}.get(exit_code(checked.certificates))
 
 
 def _write(trained: TrainedModel, table: TableSource, out: str | None, report: str | None, command: str) -> None:

@@ -21,7 +21,9 @@ def lab(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Open the lab: linear predictors that learn under your hand, in one page without a server.
+    """Open the lab: learners in your browser.
+
+    They learn as you watch, in one page without a server.
 
     Example: separatrix lab
 

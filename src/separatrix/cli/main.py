@@ -22,15 +22,18 @@ from separatrix.cli.fit import fit
 from separatrix.cli.flags import say
 from separatrix.cli.lab import lab
 from separatrix.cli.predict import predict
+from separatrix.cli.screen import WIDEST
 from separatrix.cli.summary import demo, summary
 from separatrix.cli.verify import verify
 from separatrix.cli.warm_up import warm_up
 from separatrix.errors import SeparatrixError
+from separatrix.families.familiar import unknown_option
 from separatrix.jit import when_compiling
 
 REFUSED = 2
 SIGNALLED = 128  # plus the number of the signal, as in shells
 INTERRUPTED, BROKEN_PIPE = SIGNALLED + 2, SIGNALLED + 13
+UsageError: Any = typer.BadParameter.__base__  # of Click, which typer has a copy of
 NEW_OBJECTS = 20_000  # between garbage collections: imports create many objects that stay
 QUERY_INTERRUPTED = "Query interrupted"  # DuckDB's message on Ctrl-C
 
@@ -46,6 +49,12 @@ class _Verbs(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except UsageError as problem:
+            name = getattr(problem, "option_name", None)
+            if not (isinstance(name, str) and name.startswith("--")):
+                raise
+            say(f"error: {_unknown_flag(name, ctx)}", err=True)
+            raise typer.Exit(REFUSED) from None
         except SeparatrixError as problem:
             line = "\\n".join(_as_typed(str(problem), ctx).split("\n"))  # a name may have line ends
             say(f"error: {line}", err=True)
@@ -62,6 +71,14 @@ class _Verbs(TyperGroup):
                 raise
             say("interrupted", err=True)
             raise typer.Exit(INTERRUPTED) from None
+
+
+def _unknown_flag(flag: str, ctx: Any) -> str:
+    """Return a message on a flag that a verb does not have, with the one that is meant."""
+    params = ctx.command.commands[ctx.invoked_subcommand].params
+    flags = {each.name: each.opts[0] for each in params if each.opts[0].startswith("--")}
+    name = flag.removeprefix("--").replace("-", "_")
+    return unknown_option(name, flags, spelled=lambda each: flags.get(each, flag if each == name else each))
 
 
 def _as_typed(message: str, ctx: Any) -> str:
@@ -90,7 +107,7 @@ app = typer.Typer(
     cls=_Verbs,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
 )
 for verb in (fit, predict, summary, export, verify, check, compare, demo, lab, warm_up):
     app.command()(verb)

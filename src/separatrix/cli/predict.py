@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from separatrix.cli.flags import ROW_FLAGS, Json, ModelFile, TableName, say, with_flags
+from separatrix.cli.screen import show
+from separatrix.errors import counted
 
 if TYPE_CHECKING:
     from separatrix.model.record import Model
+    from separatrix.rendering.sheet import Sheet
 
 
 ROWS_SHOWN = 10
 COLUMNS_SHOWN = 7
-COUNTED = "Rows are counted from 0."
+COUNTED = "rows are counted from 0"
 
 
 @with_flags(ROW_FLAGS)
@@ -35,10 +39,11 @@ def predict(  # every parameter is an option
     as_json: Json = False,
     **rows: Any,
 ) -> None:
-    """Say what a model predicts for each row: label, probabilities, score, distance to the boundary, intervals.
+    """Predict each row of a table.
 
-    The table may be of any length. Missing cells are filled. Cells that are missing, new or of the wrong type are
-    counted, and named in the column `note` of their row; a row with a level that training did not have has no interval.
+    Predictions are a label, probabilities, a score, the distance to the boundary, and intervals. The table may be of
+    any length. Missing cells are filled. Cells that are missing, new or of the wrong type are counted, and named in the
+    column `note` of their row; a row with a level that training did not have has no interval.
 
     Example: separatrix predict model.json new.csv --out predictions.csv --keep id
     """
@@ -61,23 +66,18 @@ def predict(  # every parameter is an option
     if as_json:
         say(json.dumps(page, allow_nan=False))
     else:
-        say(_shown(page) if out is None else _written(page), nl=False)
+        show(_shown(page) if out is None else _written(page))
 
 
-def _written(page: dict[str, Any]) -> str:
-    from separatrix.errors import counted
-    from separatrix.rendering.text import one_line
+def _written(page: dict[str, Any]) -> Sheet:
+    from separatrix.rendering.sheet import Sheet
 
-    lines = [f"{counted(page['rows'], 'row')} written to {page['out']}"]
-    if page["labels"]:
-        shown = [one_line(f"{label} in {count:,}") for label, count in list(page["labels"].items())[:ROWS_SHOWN]]
-        lines.append(f"  predicted   {', '.join(shown)}{', …' if len(page['labels']) > ROWS_SHOWN else ''}")
+    labels = [f"{label} in {count:,}" for label, count in page["labels"].items()]
+    more = ", …" if len(labels) > ROWS_SHOWN else ""
+    lines = [f"predicted: {', '.join(labels[:ROWS_SHOWN])}{more}"] if labels else []
     if page["noted"]:
-        lines.append(
-            f"  note        {counted(page['noted'], 'row')} with a filled cell or a new level; column 'note' says which"
-        )
-    lines += [f"  note        {note}" for note in page["notes"]]
-    return "\n".join(lines) + "\n"
+        lines.append(f"{counted(page['noted'], 'row')} with a filled cell or a new level; column 'note' says which")
+    return Sheet(f"{counted(page['rows'], 'row')} written to {page['out']}", lines=(*lines, *page["notes"]))
 
 
 def _first_block(model: Model, source: Any, keep: tuple[str, ...], allow_absent: bool) -> dict[str, Any]:
@@ -93,23 +93,21 @@ def _first_block(model: Model, source: Any, keep: tuple[str, ...], allow_absent:
     return {"rows": source.n_rows, "shown": len(predictions.labels), "columns": cells, "notes": notes}
 
 
-def _shown(page: dict[str, Any]) -> str:
+def _shown(page: dict[str, Any]) -> Sheet:
     """Return the first rows as a table."""
     from separatrix.rendering.sheet import Grid, Sheet
-    from separatrix.rendering.text import render_text
 
     rows, columns = page["rows"], page["columns"]
     shown = min(ROWS_SHOWN, page["shown"])
     results = [name for name in columns if name != "note"]
-    names, lines = (
-        results[:COLUMNS_SHOWN],
-        [f"row {k}: {note}" for k, note in enumerate(columns["note"][:shown]) if note],
-    )
+    names = results[:COLUMNS_SHOWN]
+    lines = [f"row {k}: {note}" for k, note in enumerate(columns["note"][:shown]) if note]
     cells = ((f"{row}", *(_cell(columns[name][row]) for name in names)) for row in range(shown))
     if rows > shown or len(results) > COLUMNS_SHOWN:
         lines.append(f"{rows:,} rows of {len(columns)} columns in all; --out FILE writes them")
-    grid = Grid(("row", *names), tuple(cells))
-    return render_text(Sheet("Predictions", (grid,), lines=(*lines, COUNTED, *page["notes"])))
+    heads = (re.sub("^probability_(.*)", r"P(\1)", name) for name in names)
+    grid = Grid(("row", *heads), tuple(cells))
+    return Sheet("Predictions", (grid,), lines=(*lines, COUNTED, *page["notes"]))
 
 
 def _cell(value: Any) -> str:
@@ -117,4 +115,4 @@ def _cell(value: Any) -> str:
         return "—"
     if isinstance(value, bool):
         return str(value).lower()  # as in a file
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -60,6 +60,7 @@ class Progress:
 
     def watch(self, stopped: Callable[[], bool]) -> Watch:
         """Return a callback for the steps of a fit, which stops it once `stopped()` is true."""
+        from separatrix.fit.progress import progress_text
 
         def show(facts: Mapping[str, float]) -> bool:
             self._show(f"{self._stage}: {progress_text(facts)}")
@@ -79,13 +80,6 @@ class Progress:
             if not self._ended:
                 self.status = Console(stderr=True).status(_plain(self.text))
                 self.status.start()
-
-
-def progress_text(facts: Mapping[str, float]) -> str:
-    """Return the passes of a step, and its updates and gap if it has them."""
-    updates = f", {facts['updates']:,.0f} updates" if "updates" in facts else ""
-    gap = facts.get("relative_excess", facts.get("gap"))
-    return f"{facts['passes']:,.0f} passes{updates}" + ("" if gap is None else f", gap {gap:.1e}")
 
 
 def _plain(text: str) -> Text:

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from separatrix.cli.flags import Json, ModelFile, say
+from separatrix.cli.screen import show
+from separatrix.errors import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from separatrix.model.record import Model
+    from separatrix.rendering.sheet import Sheet
 
 
 def demo(as_json: Json = False) -> None:
-    """List the tables that come along, to be named demo:NAME.
+    """List the bundled tables, named demo:NAME.
 
     Example: separatrix fit demo:iris
     """
+    from separatrix.rendering.sheet import Sheet
     from separatrix.tables.demos import DEMOS, demo_table
 
     rows = {name: demo_table(name).n_rows for name in DEMOS}
@@ -28,9 +30,11 @@ def demo(as_json: Json = False) -> None:
         entries = [{**vars(entry), "rows": rows[name], **features[name]} for name, entry in DEMOS.items()]
         say(json.dumps({"demos": entries}))
         return
-    length = max(map(len, DEMOS))
-    for name, entry in DEMOS.items():
-        say(f"{name:<{length}}  {rows[name]:>3} × {len(entry.features):<2}  {entry.description}")
+    lines = (
+        (f"demo:{name}", f"{rows[name]} rows × {counted(len(entry.features), 'column')}: {entry.description}")
+        for name, entry in DEMOS.items()
+    )
+    show(Sheet("Bundled tables", entries=tuple(lines)))
 
 
 def summary(
@@ -38,41 +42,38 @@ def summary(
     every: Annotated[bool, typer.Option("--all", help="All coefficients, and every decision about a column.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Print what a model file says: what it predicts, from what, how its fit ended, its coefficients.
+    """Show the content of a model file.
 
-    Nothing is checked; that is what verify is for.
+    It says what the model predicts, from what, how its fit ended, and its coefficients. Nothing is checked; that is
+    what verify is for.
 
     Example: separatrix summary model.json --all
     """
     from separatrix.model.file import inference_table as kept_table
     from separatrix.model.file import load_model, model_to_dict
-    from separatrix.reports.text import MOST_SHOWN, render_coefficients
+    from separatrix.reports.text import MOST_SHOWN, coefficients_sheet
 
     loaded = load_model(model)
     if as_json:
         say(json.dumps(model_to_dict(loaded), allow_nan=False))
         return
-    head = "\n".join(_head(loaded, every))
     table = kept_table(loaded.summary)
-    say(f"{head}\n\n{render_coefficients(loaded, table, None if every else MOST_SHOWN)}", nl=False)
+    show(_head(loaded, every), coefficients_sheet(loaded, table, None if every else MOST_SHOWN))
 
 
-def _head(model: Model, every: bool) -> Iterator[str]:
-    from separatrix.rendering.text import entry, one_line
+def _head(model: Model, every: bool) -> Sheet:
+    from separatrix.rendering.sheet import Sheet
+    from separatrix.reports.text import model_title
 
-    data = model.data
-    yield one_line(f"{model.estimator} of {model.target}, {data.get('source', 'an unknown table')}")
-    yield ""
-    if model.classes is not None:
-        yield from entry("classes", ", ".join(map(str, model.classes)))
+    data, columns = model.data, model.encoding.input_names
     rows, digest = data.get("rows", "unknown"), data.get("sha256", "unknown")
-    yield from entry("rows", f"{rows}; sha256 of the encoded data {digest}")
-    columns = model.encoding.input_names
-    yield from entry("columns", f"{len(columns):,}, as {len(model.encoding.feature_names):,} features")
-    if every:
-        for decision in model.encoding.decisions():
-            yield from entry("", decision)
     stated = model.status in model.message
-    yield from entry("status", model.message if stated else f"{model.status}: {model.message}")
-    if model.certificate is not None:
-        yield from entry("evidence", model.claim)
+    entries = [
+        ("rows", f"{rows} of {data.get('source', 'an unknown table')}; sha256 of the encoded data {digest}"),
+        *([] if model.classes is None else [("classes", ", ".join(map(str, model.classes)))]),
+        ("columns", f"{len(columns):,}, as {counted(len(model.encoding.feature_names), 'feature')}"),
+        *[("", decision) for decision in (model.encoding.decisions() if every else ())],
+        ("status", model.message if stated else f"{model.status}: {model.message}"),
+        *([] if model.certificate is None else [("evidence", model.claim)]),
+    ]
+    return Sheet(model_title(model), entries=tuple(entries))

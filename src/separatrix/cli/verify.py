@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, Memory, TableName, say, with_flags
+from separatrix.cli.screen import show
 from separatrix.errors import CertificateError, ModelFileError, OptionError
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def verify(  # every parameter is an option
     as_json: Json = False,
     **flags: Any,
 ) -> None:
-    """Re-check a certificate from the data alone: no solver is asked, and nothing in the file is believed.
+    """Check a model or certificate against the data.
+
+    Only the data are used: no solver is run, and nothing in the file is believed.
 
     A model file says itself how its columns become features, and its coefficients must be those of its certificate; for
     a certificate give the options that made it. The exit code is 0 if it is proved, 1 if it is not, 2 if nothing
@@ -49,7 +52,7 @@ def verify(  # every parameter is an option
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
     from separatrix.cli.reading import rows_request, storage_of
-    from separatrix.reports.verdict import exit_code, render_verifications, verifications_dict
+    from separatrix.reports.verdict import exit_code, verification_page, verifications_dict
 
     request = rows_request(table, target, flags, storage_of(memory))
     content = read_object(file)
@@ -58,7 +61,7 @@ def verify(  # every parameter is an option
     if as_json:
         say(json.dumps({**verifications_dict(certificates, data), "notes": list(notes)}, allow_nan=False))
     else:
-        say(render_verifications(certificates, data) + "".join(f"{note}\n" for note in notes), nl=False)
+        show(*verification_page(certificates, data, notes))
     if (code := exit_code(certificates)) != 0:
         raise typer.Exit(code)
 

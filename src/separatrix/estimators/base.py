@@ -29,6 +29,8 @@ from separatrix.design.build import RowSource, as_floats, as_row_source, is_dask
 from separatrix.design.mapped import MappedRows
 from separatrix.errors import ConvergenceWarning, DataError, SeparationWarning
 from separatrix.families.base import Fitted, TrainingRows, checked_weights, fit_family, seeded
+from separatrix.families.familiar import naming_options
+from separatrix.families.options import Options
 from separatrix.fit.labels import Classes, as_numbers, find_classes, real_targets, require_one_type
 from separatrix.fit.result import FitResult, Trace
 from separatrix.inference.fitted import Inference
@@ -42,6 +44,7 @@ ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float6
 # Details of a fit that are attributes, if it has them.
 DETAILS = ("kernel", "support", "support_vectors", "dual_coef", "means", "variances")
 FEW_CLASSES = 20  # more may be numbers
+NOT_A_NUMBER = "could not convert string to float"  # NumPy's message
 SMALL_COPY = 2**26  # bytes, up to which a column-major array is copied
 
 
@@ -86,6 +89,7 @@ def checked_rows_and_targets(
         estimator.n_features_in_, estimator.n_rows_ = X.shape[1], len(y)
         return _by_rows(X), y
     rows, y = as_row_source(X), vector_of(y)
+    _refuse_transposed(X, y)
     if not numeric:
         require_one_type(y)
     elif y is not None:
@@ -110,8 +114,27 @@ def _validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     except OverflowError:
         as_floats(X, None)  # names the integer beyond every float
         raise
+    except ValueError as problem:
+        if NOT_A_NUMBER not in str(problem):
+            raise
+        text = str(problem).partition(": ")[2].removeprefix("np.str_(").removesuffix(")")
+        raise DataError(
+            f"X has the text {text}, where an estimator needs numbers; sx.train reads text and categories from a table,"
+            " and sx.from_formula from a data frame"
+        ) from None
     require_exact(X, result[0] if y else result, named_columns(estimator))
     return result
+
+
+def _refuse_transposed(X: Any, y: Any) -> None:
+    """Raise a DataError for rows with one column for each target."""
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    count = len(y) if hasattr(y, "__len__") else 0
+    if len(shape) == 2 and shape[0] != count == shape[1]:
+        raise DataError(
+            f"X has {shape[0]:,} rows and {shape[1]:,} columns, and y has {count:,} entries: X seems to be features by"
+            " rows; give X.T"
+        )
 
 
 def _by_rows(X: Any) -> Any:
@@ -184,6 +207,12 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
     intercept_: Any
     _fitted: Fitted
     _counts_steps = False  # whether `n_iter_` is the number of steps, not of passes over the rows
+
+    def __init_subclass__(cls, **facts: Any) -> None:
+        """Have an estimator answer options of other libraries with the name of its own."""
+        super().__init_subclass__(**facts)
+        if issubclass(cls, Options) and "__init__" not in vars(cls):
+            cls.__init__ = naming_options(cls.__init__, cls.family)  # type: ignore[method-assign]  # same signature
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -26,6 +26,7 @@ from separatrix.errors import DataError, OptionError, did_you_mean, require_choi
 from separatrix.families.options import ElasticNetOptions, Options, PenalisedOptions, require_weighted
 from separatrix.fit.convex import SOLVERS, ConvexOptions
 from separatrix.fit.labels import Classes
+from separatrix.fit.progress import shown_progress
 from separatrix.fit.result import FitResult, Status
 from separatrix.fit.run import Watch
 from separatrix.inference.eligibility import Refusal
@@ -215,8 +216,8 @@ class Fitted:
 
     `link` turns scores into probabilities, and `tie` is the class of a score of 0. `strength`, `cv` and `scales` are
     those of a penalised fit: the strength used, the cross-validation that chose it, and the divisors of the columns.
-    `sentences` tell what was decided, `warnings` that classes are not as the fit needs them. Without inference,
-    `no_inference` says why.
+    `sentences` tell what was decided, `needed` why there is a penalty that was not requested, `warnings` that classes
+    are not as the fit needs them. Without inference, `no_inference` says why.
     """
 
     options: Any
@@ -228,6 +229,7 @@ class Fitted:
     cv: CrossValidation | None = None
     scales: Floats | None = None
     sentences: tuple[str, ...] = ()
+    needed: str = ""
     warnings: tuple[str, ...] = ()
     inference: Inference | None = None
     no_inference: str = ""
@@ -292,7 +294,9 @@ def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None,
     """Fit rows by the family of some checked options."""
     narrow = rows.shape[1] <= NARROW
     with naming_scales(lambda: make_design(rows.X, intercept=False, names=rows.names)), one_blas_thread(narrow):
-        fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch, **more)
+        fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(
+            rows, options, shown_progress(watch), **more
+        )
         if not np.isfinite(fitted.result.coef).all():
             raise ValueError("coefficients must not contain infs or NaNs, and these do: rescale the columns")
     certificate = certificate_about(fitted.result.certificate, rows, options)

@@ -52,7 +52,7 @@ ROUNDINGS = 4.0  # error bounds of a score that a margin allows for: in this fit
 GAP_SHARE = 0.999  # of the tolerance to aim for, so that the certified gap meets it despite rounding
 NARROW_MARGIN = 1e-4  # of the radius: a narrower margin is checked by the kernel matrix
 KERNEL_PARAMETERS = ("gamma", "degree", "offset")
-NO_INFERENCE = "a kernel machine has no likelihood, so nothing is inferred from it"
+NO_INFERENCE = "a kernel machine has no likelihood"
 
 
 def fit(rows: TrainingRows, options: KernelPerceptronOptions | KernelSVMOptions, watch: Watch | None = None) -> Fitted:

@@ -58,7 +58,7 @@ START_STRENGTH = 1e-6
 LARGEST_DENOMINATOR = 10_000  # of the weights of a packing
 SOFT_OPTIONS = ConvexOptions(tol=1e-6, max_passes=10_000)
 SOFT_STRENGTH = 1e-3
-NO_INFERENCE = "a separating halfspace has no likelihood, so nothing is inferred from it"
+NO_INFERENCE = "a separating halfspace has no likelihood"
 
 
 def fit(

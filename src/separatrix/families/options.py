@@ -534,10 +534,13 @@ def table_default(kind: type[Options], each: Field[Any]) -> Any:
 
 def foreign_option(spelled: str, name: str, family: str) -> str:
     """Return a message that an option is not one of a family, with the families that have it."""
-    owners = [owner for owner, kind in FAMILIES.items() if name in {each.name for each in fields(kind)}]
-    if not owners:
-        return f"{spelled} is not an option of {family}"
-    return f"{spelled} is an option of {_listed(owners)}, not of {family}"
+    owners = families_with(name)
+    return f"{spelled} is an option of {owners}, not of {family}" if owners else f"{spelled} is no option of {family}"
+
+
+def families_with(name: str) -> str:
+    """Return the families that have an option, as a list in words; empty if none has."""
+    return _listed([family for family, kind in FAMILIES.items() if name in {each.name for each in fields(kind)}])
 
 
 def require_weighted(options: Options) -> None:
@@ -548,4 +551,4 @@ def require_weighted(options: Options) -> None:
 
 
 def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

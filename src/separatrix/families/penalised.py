@@ -134,7 +134,8 @@ class PenalisedProblems(NamedTuple):
     def facts(self) -> dict[str, Any]:
         """The part of a `Fitted` about the penalty and the scale of the columns."""
         sentences = (*self.sentences, *self.scaled.sentences)
-        return {"strength": self.strength, "cv": self.cv, "scales": self.scaled.scales, "sentences": sentences}
+        own = {"strength": self.strength, "cv": self.cv, "needed": self.needed}
+        return {**own, "scales": self.scaled.scales, "sentences": sentences}
 
     def no_inference(self, fitted: Fitted) -> RefusedInference:
         """Return the inference of a penalised fit: its coefficients, and why they have no standard errors."""
@@ -142,7 +143,7 @@ class PenalisedProblems(NamedTuple):
         if self.cv is not None:
             reason = Refusal.CROSS_VALIDATED(strength=self.strength)
         elif self.needed:
-            reason = f"{reason}; the penalty is needed, as {self.needed.partition(';')[0]}"
+            reason = f"{reason.partition(';')[0]}; the penalty is needed, as {self.needed.partition(';')[0]}"
         return refused_inference(fitted, self.problems[0].design, reason)
 
 

@@ -55,7 +55,7 @@ SEPARATOR_STEPS = 300
 VOTES_AT_ONCE = 2**20  # signs in memory at once while votes are counted
 VOTES_COUNTED = 10**9  # rows times voters; beyond, a regular subsample is evaluated
 RANDOM_START_SCALE = 0.01  # "some small random number", of the notes
-NO_INFERENCE = "a perceptron has no likelihood, so nothing is inferred from it"
+NO_INFERENCE = "a perceptron has no likelihood"
 
 
 def update_rule(options: VisitOptions) -> UpdateRule:

@@ -30,7 +30,7 @@ from separatrix.solvers.kernel_dual import middle_intercept
 EQUAL_OBJECTIVE = 1e-12  # relative difference of objectives that is rounding error
 MARGIN_TOLERANCE = 1e-6  # rows this little outside the margin still are support vectors
 LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
-NO_INFERENCE = "a support vector machine has no likelihood, so nothing is inferred from it"
+NO_INFERENCE = "a support vector machine has no likelihood"
 
 
 def fit(rows: TrainingRows, options: SVMOptions, watch: Watch | None = None) -> Fitted:

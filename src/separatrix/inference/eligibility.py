@@ -66,7 +66,7 @@ class Refusal(StrEnum):
     ITERATIVE = 'the fit was made by solver={solver!r} and not by a factorisation: no errors; use solver="auto"'
     # penalties and weights
     PENALISED = (
-        "the fit has a penalty (strength={strength:g}), which draws the coefficients towards 0 by an unknown amount;"
+        "the fit has a penalty (strength={strength:.4g}), which draws the coefficients towards 0 by an unknown amount;"
         " fit with strength=0"
     )
     CROSS_VALIDATED = "the strength ({strength:g}) was chosen by cross-validation on these rows; fit with strength=0"

@@ -13,6 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import groupby
 from typing import Any, Literal, TypeVar, cast
 
@@ -21,7 +22,7 @@ import scipy.special
 from separatrix.arrays import Floats
 from separatrix.errors import OptionError, counted, did_you_mean, require_number
 from separatrix.rendering.html import render_html
-from separatrix.rendering.sheet import Grid, Reasons, Sheet, format_number, p_phrase, p_text
+from separatrix.rendering.sheet import DIGITS, Grid, Reasons, Sheet, format_number, p_brief, p_phrase, p_text
 from separatrix.rendering.text import render_text
 
 STATISTIC_DIGITS = 4
@@ -126,17 +127,20 @@ class InferenceTable(SheetRecord):
         """Return a measure by name."""
         return find_named("measure", name, self.measures)
 
-    def sheet(self) -> Sheet:
-        """Return the table as a sheet, where a dash marks an absent number and a note below says why."""
+    def sheet(self, *, brief: bool = False) -> Sheet:
+        """Return the table as a sheet, where a dash marks an absent number and a note below says why.
+
+        `brief` has four digits, p-values of at least 0.001, and the first of the conventions.
+        """
         reasons, df = Reasons(), self.degrees_of_freedom
         freedom = "" if df is None else f", {freedom_text(df)}"
         covariance = f", {self.covariance} covariance" if self.covariance else ""
         size = f"{counted(round(self.rows), 'row')}{freedom}{covariance}"
         return Sheet(
             title=f"{MODEL_TITLES[self.model]} of {self.target}: {size}",
-            grids=tuple(coefficient_grids(self.terms, reasons, self.level, self.statistic, self.target)),
-            entries=tuple((measure.name, _measure_text(measure, reasons)) for measure in self.measures),
-            lines=(*self.conventions, *self.notes),
+            grids=tuple(coefficient_grids(self.terms, reasons, self.level, self.statistic, self.target, brief=brief)),
+            entries=tuple((measure.name, _measure_text(measure, reasons, brief=brief)) for measure in self.measures),
+            lines=(*self.conventions[: 1 if brief else None], *self.notes),
             reasons=tuple(reasons.sentences),
         )
 
@@ -246,28 +250,35 @@ def student_quantile(level: float, df: float) -> float:
 
 
 def coefficient_grids(
-    terms: Sequence[Term], reasons: Reasons, level: float, statistic: Statistic = "t", target: str = ""
+    terms: Sequence[Term],
+    reasons: Reasons,
+    level: float,
+    statistic: Statistic = "t",
+    target: str = "",
+    *,
+    brief: bool = False,
 ) -> Iterator[Grid]:
-    """Yield the coefficients of each class and, if they have any, their odds ratios."""
+    """Yield the coefficients of each class and, if they have any, their odds ratios; `brief` has fewer digits."""
     with_statistic, with_df = (any(getattr(term, key) is not None for term in terms) for key in ("statistic", "df"))
-    ends = f"{100.0 * level:g} % CI lower", "upper"
+    number = partial(format_number, digits=STATISTIC_DIGITS if brief else DIGITS)
+    ends = (f"{100.0 * level:g} % CI", "") if brief else (f"{100.0 * level:g} % CI lower", "upper")
     heads = ("", "estimate", "std. error", *[statistic] * with_statistic, *["df"] * with_df, "p", *ends)
     for output, group in groupby(terms, key=lambda term: term.output):
         own = list(group)
         rows = tuple(
             (
                 term.name + reasons.mark(term.absent),
-                *map(format_number, (term.estimate, term.standard_error)),
+                *map(number, (term.estimate, term.standard_error)),
                 *[format_number(term.statistic, STATISTIC_DIGITS)] * with_statistic,
                 *[format_number(term.df, STATISTIC_DIGITS)] * with_df,
-                p_text(term.p_value),
-                *map(format_number, (term.lower, term.upper)),
+                p_brief(term.p_value) if brief else p_text(term.p_value),
+                *map(number, (term.lower, term.upper)),
             )
             for term in own
         )
         yield Grid(heads, rows, "" if output is None else f"{target} = {output}")
         ratios = tuple(
-            (term.name, *map(format_number, (term.ratio, term.ratio_lower, term.ratio_upper)))
+            (term.name, *map(number, (term.ratio, term.ratio_lower, term.ratio_upper)))
             for term in own
             if term.ratio is not None
         )
@@ -275,7 +286,8 @@ def coefficient_grids(
             yield Grid(("", "odds ratio", *ends), ratios)
 
 
-def _measure_text(measure: Measure, reasons: Reasons) -> str:
-    tail = "" if measure.p_value is None else f", {p_phrase(measure.p_value)}"
+def _measure_text(measure: Measure, reasons: Reasons, *, brief: bool) -> str:
+    tail = "" if measure.p_value is None else f", {p_phrase(measure.p_value, brief=brief)}"
     detail = f" ({measure.detail})" if measure.detail else ""
-    return f"{format_number(measure.value)}{reasons.mark(measure.absent)}{detail}{tail}"
+    value = format_number(measure.value, STATISTIC_DIGITS if brief else DIGITS)
+    return f"{value}{reasons.mark(measure.absent)}{detail}{tail}"

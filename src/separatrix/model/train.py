@@ -20,6 +20,7 @@ from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.design.memory import parse_memory
 from separatrix.errors import OptionError, counted, require_choice, require_number
 from separatrix.families.base import Fitted, checked_weights, fit_family, order_classes, refuse_imputed, seeded
+from separatrix.families.familiar import naming_options
 from separatrix.families.options import FAMILIES, Options, foreign_option, table_options
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import Status
@@ -113,6 +114,7 @@ class TrainedModel:
         return drawn if is_sampled(self.predictions) else "on the training rows"
 
 
+@naming_options
 def train(  # noqa: PLR0913  # the public options, each by its name
     table: Any,
     target: str | None = None,

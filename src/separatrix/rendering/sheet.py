@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Literal
 
+Tone = Literal["plain", "proved", "open", "failed"]
 ABSENT = "—"
 DIGITS = 6
-SMALLEST_P = 1e-16
+SMALLEST_P, SMALLEST_BRIEF_P = 1e-16, 1e-3
 NEARLY_ALL = 0.9999
 LARGE, LARGEST = 1e4, 1e15  # between which all digits before the point are printed
 
@@ -23,13 +25,17 @@ class Grid:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A title and grids, then (name, text) entries, lines, and reasons numbered from 1."""
+    """A title and grids, then (name, text) entries, lines, and reasons numbered from 1.
+
+    A title that is a verdict has a `tone`: it is proved, or open, or its proof failed.
+    """
 
     title: str
-    grids: tuple[Grid, ...]
+    grids: tuple[Grid, ...] = ()
     entries: tuple[tuple[str, str], ...] = ()
     lines: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    tone: Tone = "plain"
 
 
 @dataclass
@@ -84,7 +90,14 @@ def p_text(value: float | None) -> str:
     return f"<{SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.3g}"
 
 
-def p_phrase(value: float | None) -> str:
+def p_brief(value: float | None) -> str:
+    """Return a p-value to three decimals, or "<0.001"; a dash for None."""
+    if value is None:
+        return ABSENT
+    return f"{value:.3f}" if value >= SMALLEST_BRIEF_P else f"<{SMALLEST_BRIEF_P:g}"
+
+
+def p_phrase(value: float | None, *, brief: bool = False) -> str:
     """Return a p-value for a sentence: "p = 0.02", "p < 1e-16"."""
-    text = p_text(value)
+    text = p_brief(value) if brief else p_text(value)
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"

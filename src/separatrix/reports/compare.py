@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +23,8 @@ from separatrix.model.record import Model
 from separatrix.model.storage import Storage
 from separatrix.model.target import ClassRows, RowsRequest, encoded_classes, label_index, open_rows, split_rows
 from separatrix.model.train import folds_for_share
-from separatrix.rendering.text import one_line, table_lines, wrapped
+from separatrix.rendering.sheet import ABSENT, Grid, Sheet
+from separatrix.rendering.text import one_line, render_text
 from separatrix.tables.table import Table, TableSource
 
 FEWEST_ROWS = 20  # below which no rows are held out
@@ -42,7 +44,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return render_comparison(self)
+        return render_text(*comparison_page(self))
 
 
 class CompareOptions(NamedTuple):
@@ -134,14 +136,16 @@ def compare_rows(
     for name, (model, own) in (models or {}).items():
         compared.append(model_row(name, model, data.table.read() if own is None else own, two, data.kept))
     left_out = (f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
-    held_out = 0 if split is None else split[1].shape[0]
-    held = f"fits to the other rows, evaluated on {counted(held_out, 'row')}; all else uses every row"
-    note = f"held-out mistakes: {held}" if held_out else f"no rows are held out of fewer than {FEWEST_ROWS}"
-    notes = (*data.notes, *left_out, *([note] if options.holdout > 0.0 else []))
+    held_out, notes = 0 if split is None else split[1].shape[0], [*data.notes, *left_out]
+    if held_out:
+        notes.append(f"mistakes are of {counted(rows.shape[0], 'row')}, which each learner was fitted to")
+        notes.append(f"held-out mistakes are of {counted(held_out, 'row')}, by a second fit to the other rows")
+    elif options.holdout > 0.0:
+        notes.append(f"no rows are held out of fewer than {FEWEST_ROWS}")
     names = tuple(dict.fromkeys((*data.encoding.feature_names, *(name for each in compared for name in each.weights))))
     other = "the rest" if len(rows.labels) > 2 else rows.labels[1 - place]
     title = one_line(f"{rows.labels[place]} against {other}, {data.target.name} of {data.table.source}")
-    return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), notes)
+    return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), tuple(notes))
 
 
 def _positive_class(rows: TrainingRows, positive: str | None) -> int:
@@ -151,7 +155,11 @@ def _positive_class(rows: TrainingRows, positive: str | None) -> int:
         return label_index(positive, rows.classes)
     count = len(rows.classes.values)
     if count > 2:
-        raise OptionError(f"the target has {count} classes; say with --positive which is set against the rest")
+        known = ", ".join(map(repr, rows.labels[:NAMES_SHOWN])) + (", …" if count > NAMES_SHOWN else "")
+        raise OptionError(
+            f"compare needs two classes, and the target has {count}: {known}; choose the one to compare with"
+            f" the rest, as in --positive {shlex.quote(str(rows.labels[0]))}"
+        )
     return 1
 
 
@@ -164,50 +172,53 @@ def _against_rest(rows: TrainingRows, place: int) -> TrainingRows:
     return replace(rows, classes=Classes(np.asarray(["the rest", str(rows.labels[place])]), codes))
 
 
-def render_comparison(page: Comparison) -> str:
-    """Return the page: the update rule and objective of each learner, its results, losses and weights."""
+def comparison_page(page: Comparison) -> tuple[Sheet, ...]:
+    """Return the page: the results of each learner, its update rule and objective, its losses and weights."""
     names = list(page.compared[0].losses)
-    rules = [("", "error", "minimises"), *((each.learner, each.error, each.minimises) for each in page.compared)]
-    losses = [("", *(f"{name} loss" for name in names))]
-    losses += [(each.learner, *(f"{each.losses[name]:.6g}" for name in names)) for each in page.compared]
-    lines = [page.title, "", "Update of each: w ← w − rate · error · x, with score s and label y = ±1.", ""]
-    lines += [*table_lines(rules), "", "How each does:", "", *table_lines(_results(page))]
-    lines += ["", "Mean of each loss at each one's weights:", "", *table_lines(losses)]
-    lines += ["", "Weights:", "", *table_lines(_weights(page)), ""]
+    rules = tuple((each.learner, each.error, each.minimises) for each in page.compared)
+    losses = tuple((each.learner, *(_or_dash(each.losses[name]) for name in names)) for each in page.compared)
     told = [f"{each.learner}: {each.ending.message}" for each in page.compared]
+    more = len(page.names) - NAMES_SHOWN
     told += [f"{refused.learner}: {refused.reason}" for refused in page.refused]
-    for sentence in (*told, *(f"note: {note}" for note in page.notes)):
-        lines += wrapped(sentence, "", "  ")
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    return (
+        Sheet(page.title, _results(page)),
+        Sheet("How each fit ended", lines=tuple(told)),
+        Sheet(
+            "Updates: w ← w − rate · error · x, with score s and label y = ±1",
+            (Grid(("", "error", "minimises"), rules),),
+        ),
+        Sheet("Mean of each loss at the weights of each", (Grid(("loss", *names), losses),)),
+        Sheet("Weights", (_weights(page),), lines=(f"… and {more:,} more, with --json",) if more > 0 else ()),
+        *([Sheet("Notes", lines=page.notes)] if page.notes else []),
+    )
 
 
-def _results(page: Comparison) -> Iterator[Sequence[str]]:
-    heading = [f"held out, of {page.held_out:,}"] if page.held_out else []
-    yield "", f"wrong, of {page.rows:,}", *heading, "margin", "passes", "seconds", "status", "evidence"
-    for each in page.compared:
-        yield (
+def _results(page: Comparison) -> tuple[Grid, ...]:
+    held_out = ["held-out"] if page.held_out else []
+    heads = ("", "mistakes", *held_out, "margin", "passes", "seconds", "evidence")
+    rows = (
+        (
             each.learner,
             f"{each.mistakes:,}",
-            *([_or_dash(each.held_out, ",")] if page.held_out else []),
-            _or_dash(each.margin, ".4g"),
+            *([ABSENT if each.held_out is None else f"{each.held_out:,}"] if page.held_out else []),
+            _or_dash(each.margin),
             _or_dash(each.ending.passes, ",.6g"),
             _or_dash(each.ending.seconds, ".2g"),
-            each.ending.status,
             each.ending.verdict,
         )
+        for each in page.compared
+    )
+    return (Grid(heads, tuple(rows)),)
 
 
-def _weights(page: Comparison) -> Iterator[Sequence[str]]:
-    yield "", *(each.learner for each in page.compared)
-    yield "intercept", *(_or_dash(each.intercept, ".6g") for each in page.compared)
-    for name in page.names[:NAMES_SHOWN]:
-        yield name, *(_or_dash(each.weights.get(name), ".6g") for each in page.compared)
-    if len(page.names) > NAMES_SHOWN:
-        yield f"… and {len(page.names) - NAMES_SHOWN:,} more, with --json", *("" for _ in page.compared)
+def _weights(page: Comparison) -> Grid:
+    rows = [("intercept", *(_or_dash(each.intercept) for each in page.compared))]
+    rows += [(name, *(_or_dash(each.weights.get(name)) for each in page.compared)) for name in page.names[:NAMES_SHOWN]]
+    return Grid(("", *(each.learner for each in page.compared)), tuple(rows))
 
 
-def _or_dash(number: float | None, form: str) -> str:
-    return "—" if number is None else format(number, form)
+def _or_dash(number: float | None, form: str = ".4g") -> str:
+    return ABSENT if number is None else format(number, form).replace("-", "−")
 
 
 def comparison_dict(page: Comparison) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def _ties(scores: Floats) -> int:
 def mistake_sentences(trained: TrainedModel) -> list[str]:
     """Return the mistakes beside their bound, for several classes one sentence each."""
     return [
-        _mistakes(part) if negative is not None else f"{positive!r} against the rest: {_mistakes(part)}"
+        mistake_sentence(part) if negative is not None else f"{positive!r} against the rest: {mistake_sentence(part)}"
         for positive, negative, part in _parts(trained)
     ]
 
@@ -121,7 +121,8 @@ def mistake_bars(trained: TrainedModel) -> list[tuple[str, str, float]]:
     return bars
 
 
-def _mistakes(part: FitResult) -> str:
+def mistake_sentence(part: FitResult) -> str:
+    """Return the mistakes of one predictor beside their bound."""
     certificate, updates = part.certificate, int(part.facts["updates"])
     assert isinstance(certificate, MistakesCertificate)
     if certificate.margin is None:
@@ -129,10 +130,11 @@ def _mistakes(part: FitResult) -> str:
     bound = _finite_bound(certificate)
     if bound is None:
         return f"{counted(updates, 'update')}; the bound of the known separator is beyond the range of a float"
-    numbers = f"R = {certificate.radius:.6g}, γ = {certificate.margin:.6g}"
+    numbers = f"R = {certificate.radius:.4g} and γ = {certificate.margin:.4g}"
     if certificate.is_textbook:
-        return f"{counted(updates, 'mistake')}, at most (R/γ)² = {_count(bound)} possible ({numbers})"
-    return f"{counted(updates, 'update')}, at most {_count(bound)} possible by this rule from this start ({numbers})"
+        return f"{counted(updates, 'mistake')}; the theorem allows at most {_count(bound)}, (R/γ)² with {numbers}"
+    most = f"at most {_count(bound)} are possible by this rule from this start"
+    return f"{counted(updates, 'update')}; {most} ({numbers})"
 
 
 def _count(bound: float) -> str:

@@ -1,4 +1,4 @@
-"""A trained model as one page of text: the question, the data, the verdicts, the quality, the coefficients.
+"""A trained model as one page: what was fitted, how well it predicts, the coefficients, the evidence, what to do next.
 
 The sentences and tables are shared with the HTML report. Coefficients are in the order of the model. Long lists are cut
 to the first ones, never by size or significance, and the page says how to see them all.
@@ -17,89 +17,125 @@ from typing import Any
 import numpy as np
 
 from separatrix.arrays import Indices
+from separatrix.certificates.bias_reduction import BiasReductionCertificate
 from separatrix.design.build import INTERCEPT
 from separatrix.design.encode.columns import CategoryEncoding
 from separatrix.errors import counted
 from separatrix.families.options import FAMILIES
+from separatrix.fit.result import Status
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
-from separatrix.inference.table import InferenceTable, Term
+from separatrix.inference.table import STATISTIC_DIGITS, InferenceTable, Term
 from separatrix.model.evaluate import Evaluation
 from separatrix.model.record import Model
 from separatrix.model.train import TrainedModel
 from separatrix.rendering.sheet import Grid, Sheet, format_number
-from separatrix.rendering.text import WIDTH, entry, render_text, shortened, table_lines, wrapped
-from separatrix.reports.perceptron import mistake_sentences, perceptron_notes
+from separatrix.rendering.text import shortened
+from separatrix.reports.evidence import evidence_sheet
+from separatrix.reports.perceptron import perceptron_notes
 from separatrix.tables.table import Table, TableSource
 
 CLASSES_SHOWN = 10
 KINDS = {"boolean": "binary", "presence": "indicator of missing values"}  # others are called by their name
 PLURALS = {"binary": "binary", "category": "categories", "text": "texts"}
-FLATTERING = (
-    "Training rows flatter a model, so there are no intervals; --holdout 0.2 or --cv 5 evaluates it on held-out rows"
-)
+FLATTERING = "training rows flatter a model; --holdout 0.2 or --cv 5 evaluates it on held-out rows"
 SENTENCES_SHOWN = 6  # of one kind; the rest are counted
 MOST_SHOWN = 20
 REFERENCES_SHOWN = 12  # levels
 MOST_REPORTED = 2000  # coefficients in a report, over all outputs
 SHOWING_ALL = "separatrix summary MODEL --all, --json"
+ABSENT = "no standard errors: "
+SAID = ("no penalty: the likelihood has a maximum", "no penalty: least squares")  # by the headline and the evidence
+LONGEST_TITLE = 72
 CLASSES_BESIDE = 5  # columns of a table
 
 
-def render_trained(
-    trained: TrainedModel, table: Table | TableSource, *, saved: str | None = None, report: str | None = None
-) -> str:
-    """Return the page, at most 100 columns wide; `saved` and `report` are the files of model and report."""
-    title = shortened(f"{model_title(trained.model)}, {table.source}", WIDTH)
-    lines = [title, "", *_data(trained, table), *_verdicts(trained), "", *_evaluation(trained), ""]
-    lines += render_coefficients(trained.model, trained.fitted.table).splitlines()
-    lines += ["", *_next_lines(saved, report)]
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+def trained_page(  # what the command line knows about the fit
+    trained: TrainedModel,
+    table: Table | TableSource,
+    *,
+    saved: str | None = None,
+    report: str | None = None,
+    verified: bool | None = None,
+) -> tuple[Sheet, ...]:
+    """Return the page of a fit: what was fitted, how well it predicts, coefficients, evidence, notes, what to do next.
+
+    `saved` and `report` are the files of model and report; `verified` says whether the certificate was re-checked on
+    the data (None: it was not).
+    """
+    return (
+        Sheet(_headline(trained)),
+        _evaluation(trained),
+        _coefficients(trained),
+        evidence_sheet(trained, verified),
+        Sheet("Notes", lines=tuple(_notes(trained, table))),
+        Sheet("Next", lines=tuple(_next_lines(trained, table, saved, report))),
+    )
 
 
-def _data(trained: TrainedModel, table: Table | TableSource) -> Iterator[str]:
+def _headline(trained: TrainedModel) -> str:
+    """Return what was fitted to what: the family and its target, the rows, the columns, the penalty."""
+    model = trained.model
+    rows, width = counted(int(model.data["rows"]), "row"), len(model.encoding.columns)
+    columns = counted(width, "column") if width else "an intercept alone"
+    facts = (each.replace(" ", "\N{NO-BREAK SPACE}") for each in (rows, columns, _penalty(trained)) if each)
+    return ", ".join((shortened(model_title(model), LONGEST_TITLE), *facts))
+
+
+def _penalty(trained: TrainedModel) -> str:
+    """Return the penalty of a fit in a few words, empty if its family has none."""
+    options, strength = trained.fitted.options, trained.fitted.strength
+    if strength is None:
+        return ""
+    if not strength:
+        firth = isinstance(trained.fitted.result.certificate, BiasReductionCertificate)
+        return "bias reduction (Firth)" if firth else "no penalty"
+    return {0.0: "ridge penalty", 1.0: "lasso penalty"}.get(getattr(options, "l1_ratio", 0.0), "elastic-net penalty")
+
+
+def _evaluation(trained: TrainedModel) -> Sheet:
+    grid, notes = measure_grid(trained)
+    if not trained.holdout_description:
+        notes.append(FLATTERING)
+    return Sheet("How well it predicts", (grid,), lines=tuple(notes))
+
+
+def _coefficients(trained: TrainedModel) -> Sheet:
+    """Return the coefficients; why a penalty is needed is said by the evidence."""
+    sheet = coefficients_sheet(trained.model, trained.fitted.table)
+    if not trained.fitted.needed:
+        return sheet
+    short = (each.partition("; ")[0] if each.startswith(ABSENT) else each for each in sheet.lines)
+    return replace(sheet, lines=tuple(short))
+
+
+def _notes(trained: TrainedModel, table: Table | TableSource) -> Iterator[str]:
+    """Yield the decisions that were taken: the classes, rows and columns left out, penalty, scale, filled cells."""
     encoding = trained.model.encoding
-    yield from entry("question", question(trained))
-    yield from entry("target", trained.target.reason)
-    rows = int(trained.model.data["rows"])
-    left = table.n_rows - rows
-    yield from entry("rows", f"{rows:,}; {classes(trained)}" + (f"; {left:,} left out" if left else ""))
-    yield from entry("columns", f"{len(encoding.columns):,} used: {kinds(trained)}")
-    yield from _several("left out", [f"{name!r}: {reason}" for name, reason in encoding.omitted])
-    yield from _several("missing", [sentence.removeprefix("column ") for sentence in trained.predictions.sentences])
-    yield from _several("note", [*table.notes, *encoding.notes])
-
-
-def _several(label: str, sentences: Sequence[str], most: int = SENTENCES_SHOWN) -> Iterator[str]:
-    for place, sentence in enumerate(sentences[:most]):
-        yield from entry("" if place else label, sentence)
-    if len(sentences) > most:
-        yield from entry("", f"… and {len(sentences) - most:,} more; --json has all")
-
-
-def _verdicts(trained: TrainedModel) -> Iterator[str]:
-    result, decisions = trained.fitted.result, other_decisions(trained)
-    yield from _several("model", decisions, len(decisions))
-    yield from entry("result", result.message)
+    yield trained.target.reason
+    yield classes(trained)
+    if len(encoding.feature_names) != len(encoding.columns):
+        yield f"columns: {kinds(trained)}"
+    needed, said = trained.fitted.needed, (*SAID, f"{FAMILIES[trained.model.estimator].title}, ")
+    yield from (each for each in other_decisions(trained) if not (each.startswith(said) or (needed and needed in each)))
     if trained.model.estimator == "perceptron":
-        yield from _several("mistakes", mistake_sentences(trained))
-        yield from _several("note", perceptron_notes(trained))
-    elif result.certificate.claim not in result.message:
-        yield from entry("evidence", result.certificate.claim)
+        yield from perceptron_notes(trained)
+    yield from _first([f"{name!r} is left out: {reason}" for name, reason in encoding.omitted])
+    yield from _first(trained.predictions.sentences)
+    yield from _first([*table.notes, *encoding.notes])
+
+
+def _first(sentences: Sequence[str]) -> Iterator[str]:
+    """Yield the first sentences of a kind, and how many more there are."""
+    yield from sentences[:SENTENCES_SHOWN]
+    if len(sentences) > SENTENCES_SHOWN:
+        yield f"… and {len(sentences) - SENTENCES_SHOWN:,} more; --json has all"
 
 
 def other_decisions(trained: TrainedModel) -> list[str]:
     """Return the decisions that are neither about the target nor about the encoding of a column."""
     own = {*trained.model.encoding.decisions(), trained.target.reason}
     return [sentence for sentence in trained.decisions if sentence not in own]
-
-
-def _evaluation(trained: TrainedModel) -> list[str]:
-    table, notes = measure_grid(trained)
-    if not trained.holdout_description:
-        notes.append(FLATTERING)
-    lines = [line for note in notes for line in wrapped(f"{note}.", "  ")]
-    return ["How well it predicts", "", *table_lines([table.heads, *table.rows]), "", *lines]
 
 
 def measure_grid(trained: TrainedModel) -> tuple[Grid, list[str]]:
@@ -118,21 +154,32 @@ def measure_grid(trained: TrainedModel) -> tuple[Grid, list[str]]:
     return Grid(("", "training rows", "held-out rows")[: 1 + len(evaluations)], rows), notes
 
 
-def _next_lines(saved: str | None, report: str | None) -> list[str]:
-    lines = [f"Report written to {report}."] if report else []
+def _next_lines(
+    trained: TrainedModel, table: Table | TableSource, saved: str | None, report: str | None
+) -> Iterator[str]:
+    if report:
+        yield f"report written to {report}"
     if saved is None:
-        also = "" if report else ", --report report.html writes a report with figures"
-        return [*lines, *wrapped(f"Next: --out model.json saves the model{also}.")]
-    name = shlex.quote(saved)
-    verbs = (f"predict {name} TABLE --out predictions.csv", f"verify {name} TABLE", f"export {name} --to sql")
-    return [*lines, f"Model written to {saved}. Next:", *(f"  separatrix {verb}" for verb in verbs)]
+        yield "--out model.json saves the model" + ("" if report else "; --report report.html writes a report")
+    else:
+        name, source = shlex.quote(saved), shlex.quote(table.source)
+        yield f"model written to {saved}"
+        verbs = f"predict {name} TABLE --out predictions.csv", f"verify {name} {source}", f"export {name} --to sql"
+        yield from (f"separatrix {verb}".replace(" ", "\N{NO-BREAK SPACE}") for verb in verbs)
+    separated = trained.fitted.needed or trained.fitted.result.status is Status.SEPARATED
+    if separated and trained.model.estimator == "logistic" and len(trained.model.classes or ()) == 2:
+        yield "--firth gives finite, bias-reduced estimates with standard errors and intervals"
 
 
 def model_title(model: Model) -> str:
-    """Return the family and its target, of two classes with probabilities the event."""
-    if model.classes is not None and len(model.classes) == 2 and model.rule.link != "none":
-        return f'{FAMILIES[model.estimator].title}: P({model.target} = "{model.classes[1]}")'
-    return f"{FAMILIES[model.estimator].title}: {model.target}"
+    """Return the family and its target: of two classes the event, of more their number."""
+    title, labels = FAMILIES[model.estimator].title, model.classes
+    if labels is None:
+        return f"{title}: {model.target}"
+    if len(labels) > 2:
+        return f"{title}: {model.target}, {len(labels)} classes"
+    event = f'{model.target} = "{labels[1]}"'
+    return f"{title}: P({event})" if model.rule.link != "none" else f'{title}: {event} or "{labels[0]}"'
 
 
 def question(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
@@ -175,17 +222,19 @@ def kinds(trained: TrainedModel) -> str:
     return listed + ("" if features == len(encoding.columns) else f", as {counted(features, 'feature')}")
 
 
-def render_coefficients(model: Model, table: InferenceTable | None, most: int | None = MOST_SHOWN) -> str:
+def coefficients_sheet(model: Model, table: InferenceTable | None, most: int | None = MOST_SHOWN) -> Sheet:
     """Return the coefficients, with inference if the table has any; at most `most` per output, None for all."""
     if table is None or all(term.standard_error is None for term in table.terms):
-        return render_text(weight_sheet(model, most))
-    return render_text(coefficient_sheet(model, table, most))
+        sheet, reason = weight_sheet(model, most), model.no_covariance
+        return replace(sheet, lines=tuple(f"{ABSENT}{each}" if each == reason else each for each in sheet.lines))
+    sheet = coefficient_sheet(model, table, most, brief=most is not None)
+    return replace(sheet, title=_rule(model))
 
 
-def coefficient_sheet(model: Model, table: InferenceTable, most: int | None) -> Sheet:
+def coefficient_sheet(model: Model, table: InferenceTable, most: int | None, *, brief: bool = False) -> Sheet:
     """Return the table of inference, cut to the first `most` terms per output."""
     shown = first_terms(table.terms, most)
-    sheet = replace(table, terms=shown, target=model.target).sheet()
+    sheet = replace(table, terms=shown, target=model.target).sheet(brief=brief)
     return replace(sheet, lines=(*_meaning(model), *sheet.lines, *_cut(len(shown), len(table.terms))))
 
 
@@ -210,9 +259,7 @@ def first_terms(terms: Sequence[Term], most: int | None) -> tuple[Term, ...]:
 
 
 def _meaning(model: Model) -> Iterator[str]:
-    """Yield the class whose probability is modelled, of two, and the reference levels of categories."""
-    if model.classes is not None and len(model.classes) == 2 and model.rule.link != "none":
-        yield f'the class modelled is {model.target} = "{model.classes[1]}"'
+    """Yield the reference levels of categories."""
     levels = [
         f'{column.name} = "{column.reference}"'
         for column in model.encoding.columns
@@ -237,7 +284,11 @@ def _score_grids(model: Model, places: Indices, spreads: Any) -> Iterator[Grid]:
     for first in range(0, len(model.coef), CLASSES_BESIDE):
         group = slice(first, first + CLASSES_BESIDE)
         columns = np.column_stack([model.intercept[group], model.coef[group][:, places]])
-        heads = ("weight",) if one else tuple(map(str, (model.classes or ())[group]))
+        heads = (
+            ("coefficient" if model.rule.link != "none" or model.classes is None else "weight",)
+            if one
+            else tuple(map(str, (model.classes or ())[group]))
+        )
         if one and spreads is not None:
             heads += ("per standard deviation",)
             columns = np.vstack([columns, np.append(np.nan, model.coef[0, places] * spreads[places])])
@@ -246,17 +297,25 @@ def _score_grids(model: Model, places: Indices, spreads: Any) -> Iterator[Grid]:
         yield Grid(("", *heads), rows if model.fit_intercept else rows[1:])
 
 
+def _head(model: Model) -> str:
+    return "weight" if model.classes is not None and model.rule.link == "none" else "coefficient"
+
+
 def _cell(value: float) -> str:
-    return "" if math.isnan(value) else format_number(value)
+    return "" if math.isnan(value) else format_number(value, STATISTIC_DIGITS)
 
 
 def _rule(model: Model) -> str:
-    if model.classes is None:
-        return f"Weights ({model.target} is predicted as the sum of weight times feature)"
-    if len(model.classes) == 2:
-        negative, positive = model.classes
-        return f"Weights (a score above 0 means {model.target} = {positive}, below 0 means {negative})"
-    return f"Weights (the {model.target} with the highest score is predicted)"
+    """Return what the coefficients are of, for the title of their table."""
+    target, labels, probabilities = model.target, model.classes, model.rule.link != "none"
+    if labels is None:
+        return f"Coefficients: change in {target} per unit of each column"
+    if len(labels) > 2:
+        return f"Coefficients: score of each {target} per unit of each column; the highest wins"
+    event = f'{target} = "{labels[1]}"'
+    if probabilities:
+        return f"Coefficients: log-odds of {event} per unit of each column"
+    return f'Weights: a score above 0 predicts {event}, below 0 "{labels[0]}"'
 
 
 def measures_of(evaluation: Evaluation) -> Iterator[tuple[str, Estimate]]:

@@ -19,9 +19,8 @@ from separatrix.certificates.overlap import CurvatureProof
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.model.certified import CheckedCertificate
-from separatrix.rendering.text import entry, wrapped
+from separatrix.rendering.sheet import Sheet, Tone
 
-LABEL_WIDTH, OUTCOME_WIDTH = 15, 11
 NAMES_SHOWN = 8  # of columns, rows or classes; the rest are counted
 MLE = "the maximum likelihood estimate of a logistic regression"
 STATUSES = {
@@ -146,22 +145,25 @@ def _question(title: str, certificate: SeparabilityCertificate, X: Floats, y: ND
     return Question(title, certificate, verification, len(own), left, margin, pinned)
 
 
-def render_verdict(verdict: Verdict) -> str:
-    """Return the page: for each question the verdict, the coefficients and the proof, then advice."""
+def verdict_page(verdict: Verdict, notes: Sequence[str] = ()) -> tuple[Sheet, ...]:
+    """Return the page: for each question the verdict, the coefficients and the proof; then notes and advice."""
     classes = _some([f"{label} in {counted(rows, 'row')}" for label, rows in verdict.classes])
     columns = counted(verdict.columns, "column") + (" and an intercept" if verdict.intercept else ", no intercept")
-    lines = wrapped(f"{verdict.target} of {verdict.source}: {classes}; {columns}")
-    for question in verdict.questions:
-        heading = ["", question.title] if len(verdict.questions) > 1 else []
-        lines += [*heading, "", *wrapped(_sentence(question)), ""]
-        for label, text in _entries(question, len(verdict.classes)):
-            lines += entry(label, text, LABEL_WIDTH)
-    if any(question.pinned for question in verdict.questions):
-        lines += ["", "Rows are counted from 0, as in the certificate."]
-    lines += ["", "What next"]
-    for advice in _advice(verdict, {question.certificate.verdict for question in verdict.questions}):
-        lines += wrapped(advice, "  - ", "    ")
-    return "\n".join(lines) + "\n"
+    several = len(verdict.questions) > 1
+    advice = tuple(_advice(verdict, {question.certificate.verdict for question in verdict.questions}))
+    counting = ["rows are counted from 0"] if any(question.pinned for question in verdict.questions) else []
+    return (
+        Sheet(f"{verdict.target} of {verdict.source}: {classes}; {columns}"),
+        *(_answer(question, len(verdict.classes), several=several) for question in verdict.questions),
+        *([Sheet("Notes", lines=(*notes, *counting))] if notes or counting else []),
+        Sheet("Next", lines=advice),
+    )
+
+
+def _answer(question: Question, classes: int, *, several: bool) -> Sheet:
+    head = f"{question.title}: " if several else ""
+    tone: Tone = "proved" if question.verification.holds else "open"
+    return Sheet(f"{head}{_sentence(question)}", entries=tuple(_entries(question, classes)), tone=tone)
 
 
 def _entries(question: Question, classes: int) -> Iterator[tuple[str, str]]:
@@ -284,17 +286,21 @@ def exit_code(certificates: Sequence[CheckedCertificate]) -> int:
     return 1 if "not proved" in outcomes else int(outcomes != {"proved"}) * 2
 
 
-def render_verifications(certificates: Sequence[CheckedCertificate], data: str) -> str:
-    """Return the page: each claim, its checks, and the conclusion; `data` describes the data."""
-    lines: list[str] = []
-    for each in certificates:
-        lines += [*wrapped(f"Claimed ({each.certificate.kind}): {each.certificate.claim}"), ""]
-        for check in each.verification.checks:
-            lines += entry("holds" if check.holds else "FAILS", f"{check.name}: {check.detail}", OUTCOME_WIDTH)
-        if each.verification.limit:
-            lines += entry("unchecked", each.verification.limit, OUTCOME_WIDTH)
-        lines.append("")
-    return "\n".join([*lines, *wrapped(_conclusion(certificates, data))]) + "\n"
+def verification_page(
+    certificates: Sequence[CheckedCertificate], data: str, notes: Sequence[str] = ()
+) -> tuple[Sheet, ...]:
+    """Return the page: the conclusion, then each claim with its checks; `data` describes the data."""
+    tones: tuple[Tone, ...] = ("proved", "failed", "open")
+    conclusion = Sheet(_conclusion(certificates, data), tone=tones[exit_code(certificates)])
+    return (conclusion, *map(_checked, certificates), *([Sheet("Notes", lines=tuple(notes))] if notes else []))
+
+
+def _checked(each: CheckedCertificate) -> Sheet:
+    checks = [
+        ("holds" if check.holds else "FAILS", f"{check.name}: {check.detail}") for check in each.verification.checks
+    ]
+    unchecked = [("unchecked", each.verification.limit)] if each.verification.limit else []
+    return Sheet(f"Claim ({each.certificate.kind}): {each.certificate.claim}", entries=(*checks, *unchecked))
 
 
 def _conclusion(certificates: Sequence[CheckedCertificate], data: str) -> str:

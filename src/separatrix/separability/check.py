@@ -31,6 +31,7 @@ from separatrix.design.build import make_design, naming_scales
 from separatrix.errors import OverlapError, require_choice
 from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex
 from separatrix.fit.labels import known_labels
+from separatrix.fit.progress import shown_progress
 from separatrix.fit.result import Status, separation_rule
 from separatrix.fit.run import Watch
 from separatrix.losses.margin import Logistic
@@ -139,7 +140,7 @@ def check_separability(  # noqa: PLR0913  # every parameter is a keyword that us
         return check_in_space(X, y, map, kernel, fit_intercept, sample_weight, multiclass)
     multiclass = require_choice("multiclass", multiclass, ("softmax", "one_vs_rest", "pairs"))
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-    design = make_design(X, intercept=fit_intercept, names=names)
+    design, watch = make_design(X, intercept=fit_intercept, names=names), shown_progress(watch)
     require_finite(design)
     weights, n = checked_weights(sample_weight, design.shape[0]), design.shape[0]
     used = np.ones(n, dtype=np.bool_) if weights is None else weights > 0.0

@@ -17,7 +17,8 @@ from separatrix.certificates.base import certificate_from_dict
 from separatrix.certificates.data import Data
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.cli.main import app
-from separatrix.reports.verdict import make_verdict, render_verdict
+from separatrix.rendering.text import render_text
+from separatrix.reports.verdict import make_verdict, verdict_page
 from separatrix.tables.demos import load_demo
 
 FIVE_POINTS = Data(rows=5, width=2, columns=("x1", "x2"), intercept=True, task="two", labels=(-1.0, 1.0), counts=(3, 2))
@@ -158,7 +159,7 @@ def test_a_proof_that_does_not_hold_is_owned_up_to() -> None:
     wrong = SeparabilityCertificate(data=data, n_left=0, weights=(Fraction(1), Fraction(0), Fraction(0)))
     verdict = make_verdict("points", "y", wrong, X, y)
     assert not verdict.decided
-    assert "NO, which is a fault of separatrix: FAILS: direction: row" in render_verdict(verdict)
+    assert "NO, which is a fault of separatrix: FAILS: direction: row" in render_text(*verdict_page(verdict))
 
 
 @pytest.mark.parametrize(
@@ -284,7 +285,7 @@ def test_a_certificate_without_a_proof_proves_nothing(tmp_path: Path) -> None:
     path.write_text(empty.to_json(), encoding="utf-8")
     result = run("verify", str(path), "demo:five-points")
     assert result.exit_code == 2
-    assert "Claimed (separability): not decided" in words(result)
+    assert "Claim (separability): not decided" in words(result)
     assert "NOTHING PROVED on y of demo:five-points, 5 rows: nothing is claimed" in words(result)
     content = json.loads(run("verify", str(path), "demo:five-points", "--json").stdout)
     assert (content["holds"], content["certificates"][0]["outcome"]) == (False, "nothing claimed")

@@ -66,29 +66,33 @@ def houses(tmp_path: Path) -> str:
 
 def test_classes_are_fitted_by_logistic_regression_with_a_penalty_where_they_are_separated() -> None:
     page = words("fit", "demo:breast-cancer", "--holdout", "0.2")
-    assert page.startswith('Logistic regression: P(diagnosis = "malignant"), demo:breast-cancer question is')
-    assert "as the target has 2 classes" in page
-    assert "a penalty is used: the classes are completely separated, so that the likelihood has no maximum" in page
-    assert "rows 569; diagnosis = benign in 357, malignant in 212" in page
-    assert "columns 30 used: 30 numbers" in page
-    assert "The model is evaluated on 114 held-out rows." in page
+    titles = ("Logistic regression: ", "How well", "Coefficients: ", "Evidence: ", "Notes", "Next")
+    assert [page.index(title) for title in titles] == sorted(page.index(title) for title in titles)
+    assert page.startswith('Logistic regression: P(diagnosis = "malignant"), 569 rows, 30 columns, ridge penalty How')
+    assert 'log-odds of diagnosis = "malignant" per unit of each column' in page
+    assert "Evidence: The classes are completely separated, so that the likelihood has no maximum; the" in page
+    assert "is unique, and was found within a relative gap of" in page
+    assert "; verified on the data." in page
+    assert "diagnosis = benign in 357, malignant in 212" in page
+    assert "The model is evaluated on 114 held-out rows" in page
     assert "accuracy 0.9877 0." in page
     assert "the first 20 of 30 coefficients, in the order of the model; separatrix summary MODEL --all" in page
-    assert "Next: --out model.json saves the model" in page
+    assert "Next · --out model.json saves the model" in page
+    assert "--firth gives finite, bias-reduced estimates" in page
 
 
 def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(houses: str) -> None:
     page = words("fit", houses, "--target", "price", "--drop", "sold", "--cv", "4")
-    assert "Linear regression, as the target is a number" in page
+    assert page.startswith("Linear regression: price, 37 rows, 2 columns, no penalty How")
     assert "different numbers, so it is taken as a number" in page
-    assert "columns 2 used: 1 number, 1 category, as 3 features" in page
-    assert "missing 'size': 2 cells of 40 missing 'colour': 1 cell of 40 missing" in page
-    assert "3 left out" in page
-    assert "note 3 rows with a missing cell are left out" in page
-    assert "left out 'sold': as requested" in page
-    assert "The model is evaluated on all rows by 4-fold cross-validation." in page
+    assert "columns: 1 number, 1 category, as 3 features" in page
+    assert "column 'size': 2 cells of 40 missing · column 'colour': 1 cell of 40 missing" in page
+    assert "3 rows with a missing cell are left out" in page
+    assert "'sold' is left out: as requested" in page
+    assert "The design matrix has full column rank, so the least-squares solution is unique; it was found" in page
+    assert "The model is evaluated on all rows by 4-fold cross-validation" in page
     assert "R² 0.9" in page
-    assert "estimate std. error t p 95 % CI lower upper" in page
+    assert "estimate std. error t p 95 % CI" in page
     found = content("fit", houses, "--target", "price", "--drop", "sold", "--where", "size is not null")
     assert found["data"]["rows"] == 37
     size = next(term for term in found["summary"]["terms"] if term["name"] == "size")
@@ -144,7 +148,7 @@ def test_each_classifier_keeps_its_verdict_and_accuracy(model: str) -> None:
     assert found["evaluation"]["own"]["accuracy"]["value"] >= 0.8
     assert f"{sx.load_demo('iris')[0].shape[0]}" in str(found["data"]["rows"])
     assert found["decisions"][1].endswith("as given")
-    assert "the species with the highest score is predicted" in words("fit", "demo:iris", "--model", model)
+    assert "of each species per unit of each column; the highest wins" in words("fit", "demo:iris", "--model", model)
 
 
 def test_without_an_intercept_none_is_told() -> None:
@@ -181,7 +185,7 @@ def test_the_page_says_what_to_do_with_the_file(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     for options in ((), ("--model", "perceptron")):
         page = run("fit", "demo:students", "--out", str(path), *options).stdout
-        assert f"separatrix predict {path} TABLE --out predictions.csv" in page
+        assert f"  · separatrix predict {path} TABLE --out predictions.csv" in page
     assert "--out no-such-folder/model.json cannot be written" in refusal(
         "fit", "demo:students", "--out", "no-such-folder/model.json"
     )
@@ -285,7 +289,7 @@ def test_a_report_is_written_with_the_command_that_makes_it_again(tmp_path: Path
     path = tmp_path / "report.html"
     result = run("fit", "demo:students", "--report", str(path))
     assert result.exit_code == 0, result.output
-    assert f"Report written to {path}." in result.stdout
+    assert f"report written to {path}" in " ".join(result.stdout.split())
     page = path.read_text(encoding="utf-8")
     assert "separatrix fit demo:students --report" in page
     assert "--report no-such-folder/report.html cannot be written" in refusal(

@@ -60,7 +60,7 @@ def test_predictions_of_the_training_table_are_the_fits_own(shop: tuple[str, str
     out = str(tmp_path / f"predictions.{ending}")
     result = run("predict", model, table, "--out", out, "--keep", "id")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith(f"60 rows written to {out}\n  predicted   ")
+    assert words(result).startswith(f"60 rows written to {out} · predicted: ")
     assert "column 'age': 4 cells of 60 missing" in words(result)
     own = sx.load_model(model).predict(sx.read_table(table))
     written = sx.read_table(out, kinds={"score": "number", "prediction": "category", "id": "number"})
@@ -72,16 +72,7 @@ def test_predictions_of_the_training_table_are_the_fits_own(shop: tuple[str, str
 def test_without_a_file_the_first_rows_are_shown(shop: tuple[str, str]) -> None:
     table, model = shop
     shown = run("predict", model, table).stdout.splitlines()
-    assert shown[2].split() == [
-        "row",
-        "prediction",
-        "probability_no",
-        "probability_yes",
-        "score",
-        "distance",
-        "lower",
-        "upper",
-    ]
+    assert shown[2].split() == ["row", "prediction", "P(no)", "P(yes)", "score", "distance", "lower", "upper"]
     assert [line.split()[0] for line in shown[3:13]] == [str(row) for row in range(10)]
     assert "· row 3: age was missing and filled with 28.3571" in " ".join(shown)
     assert "60 rows of 8 columns in all; --out FILE writes them" in " ".join(shown)
@@ -113,7 +104,7 @@ def test_filled_cells_and_new_levels_are_named_in_their_rows(shop: tuple[str, st
     out, later = tmp_path / "p.csv", tmp_path / "later.csv"
     later.write_text("age,region\n20,north\n,west\n30,east\n,east\n", encoding="utf-8")
     result = run("predict", model, str(later), "--out", str(out))
-    assert "note 3 rows with a filled cell or a new level; column 'note' says which" in words(result)
+    assert "· 3 rows with a filled cell or a new level; column 'note' says which" in words(result)
     rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
     known = [
         float(line.split(",")[1]) for line in Path(table).read_text(encoding="utf-8").split()[1:] if ",," not in line
@@ -170,7 +161,7 @@ def test_python_source_says_what_predict_says(shop: tuple[str, str], tmp_path: P
 def test_onnx_needs_a_file_and_json_says_where(shop: tuple[str, str], tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     _, model = shop
-    assert "say with --out FILE where to write it" in refusal("export", model, "--to", "onnx")
+    assert "give the file to write it to with --out FILE" in refusal("export", model, "--to", "onnx")
     out = tmp_path / "model.onnx"
     told = json.loads(run("export", model, "--to", "onnx", "--out", str(out), "--json").stdout)
     assert told == {"to": "onnx", "out": str(out)}
@@ -184,10 +175,10 @@ def test_onnx_needs_a_file_and_json_says_where(shop: tuple[str, str], tmp_path: 
 def test_a_summary_prints_the_table_kept_in_the_file(shop: tuple[str, str]) -> None:
     _, model = shop
     page = words(run("summary", model))
-    assert page.startswith("logistic of bought, ")
+    assert page.startswith('Logistic regression: P(bought = "yes") rows 56 of ')
     assert "classes no, yes" in page
     assert "evidence the likelihood has a maximum" in page
-    assert "estimate std. error z p 95 % CI lower upper" in page
+    assert "estimate std. error z p 95 % CI" in page
     every = words(run("summary", model, "--all"))
     assert "'region' is a category" in every
     content = json.loads(Path(model).read_text(encoding="utf-8"))
@@ -241,7 +232,7 @@ def test_a_model_file_is_verified_on_its_table_and_refused_on_another(shop: tupl
     assert "These are the rows that it was fitted on." in result.stdout
     fewer = run("verify", model, table, "--where", "id < 50")
     assert fewer.exit_code == 1
-    assert "These are not the rows that it was fitted on.\nFor those, give the same file, its rows in" in fewer.stdout
+    assert "These are not the rows that it was fitted on. · For those, give the same file, its rows in" in words(fewer)
     content = json.loads(Path(model).read_text(encoding="utf-8"))
     del content["checksum"]
     content["certificate"]["verdict"] = "perfect"
@@ -299,7 +290,7 @@ def test_a_model_of_some_rows_is_verified_on_these(shop: tuple[str, str]) -> Non
     assert run("verify", model, table, "--where", "id < 50").exit_code == 0
     result = run("verify", model, table)
     assert result.exit_code == 1
-    assert "and the --where or --sql of the fit.\n" in result.stdout
+    assert "and the --where or --sql of the fit." in words(result)
 
 
 def test_scales_are_those_of_the_certificate(shop: tuple[str, str]) -> None:

@@ -33,8 +33,8 @@ def run(*words: object) -> str:
 def test_the_command_line_fits_saves_predicts_and_verifies_it(tmp_path: Path, target: str) -> None:
     data, model, page = table(tmp_path / "t.csv", target), tmp_path / "m.json", tmp_path / "r.html"
     shown = run("fit", data, "--target", target, "--out", model, "--report", page)
-    assert "0 used: an intercept alone" in shown
-    assert "'k': it is 1 in every row" in shown
+    assert "30 rows, an intercept alone, no penalty" in shown
+    assert "'k' is left out: it is 1 in every row" in shown
     assert "an intercept alone" in page.read_text(encoding="utf-8")
     (term,) = json.loads(run("fit", data, "--target", target, "--json"))["summary"]["terms"]
     assert (term["name"], term["p_value"] is not None) == ("intercept", True)

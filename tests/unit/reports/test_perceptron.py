@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 from separatrix.model.train import TrainedModel, TrainOptions, train_table
+from separatrix.rendering.text import render_text
 from separatrix.reports.perceptron import mistake_sentences, perceptron_notes, perceptron_summary
-from separatrix.reports.text import render_trained
+from separatrix.reports.text import trained_page
 from separatrix.tables.demos import demo_table
 from separatrix.tables.table import Column, Table, category_column
 
@@ -25,7 +27,7 @@ def summary_of(demo: str, **given: object) -> Any:
 
 
 def page_of(demo: str, **given: object) -> str:
-    return render_trained(trained_on(demo, **given), demo_table(demo))
+    return render_text(*trained_page(trained_on(demo, **given), demo_table(demo)))
 
 
 def unwrapped(text: str) -> str:
@@ -60,7 +62,7 @@ def test_without_a_separator_there_is_no_bound() -> None:
     evidence = summary["predictors"][0]["evidence"]
     assert (evidence["bound"], evidence["margin"], evidence["verdict"]) == (None, None, "no separator known")
     text = page_of("five-points-overlap", max_passes=7)
-    assert "stopped at max_passes=7 before every row was right" in text
+    assert "Evidence: Stopped at max_passes=7 before every row was right" in unwrapped(text)
     assert "updates; no separator is known, so there is no bound" in unwrapped(text)
     assert "γ =" not in text
 
@@ -75,13 +77,13 @@ def test_one_predictor_per_class() -> None:
 
 def test_the_page_of_five_points() -> None:
     lines = page_of("five-points", fit_intercept=False).splitlines()
-    assert lines[0] == "Perceptron: y, demo:five-points"
+    assert lines[0] == 'Perceptron: y = "1" or "-1", 5 rows, 2 columns'
     for line in (
-        "  rows        5; y = -1 in 3, 1 in 2",
-        "  result      converged: 5 visits in a row without a mistake after 5 updates",
-        "  mistakes    5 mistakes, at most (R/γ)² = 17 possible (R = 4.12311, γ = 1)",
-        "Weights (a score above 0 means y = 1, below 0 means -1)",
-        "  x1  5.00000",
+        "Evidence: Every row is right after 5 mistakes; the theorem allows at most 17, (R/γ)² with R = 4.123",
+        "and γ = 1.",
+        'Weights: a score above 0 predicts y = "1", below 0 "-1"',
+        "  x1   5.000",
+        "  · y = -1 in 3, 1 in 2",
     ):
         assert line in lines
 
@@ -118,11 +120,12 @@ def test_rows_on_the_boundary_are_counted() -> None:
 
 def test_the_page_of_several_classes() -> None:
     text = page_of("iris", max_passes=10)
-    assert "  rows        150; species = setosa in 50, versicolor in 50, virginica in 50\n" in text
+    assert "  · species = setosa in 50, versicolor in 50, virginica in 50\n" in text
     told = unwrapped(text)
-    assert "'setosa' against the rest: 5 mistakes, at most (R/γ)² = 221 possible (R = 11.1562, γ = 0.749117)" in told
-    assert "Weights (the species with the highest score is predicted)" in text
-    assert "                  setosa  versicolor  virginica\n" in text
+    setosa = "every row is right after 5 mistakes; the theorem allows at most 221, (R/γ)² with R = 11.16 and γ = 0.7491"
+    assert f"· 'setosa': {setosa} · 'versicolor': stopped at max_passes=10 before" in told
+    assert "score of each species per unit of each column; the highest wins" in told
+    assert re.search(r"^ +setosa +versicolor +virginica$", text, re.MULTILINE)
 
 
 def test_no_line_is_longer_than_a_hundred_columns() -> None:
@@ -132,8 +135,8 @@ def test_no_line_is_longer_than_a_hundred_columns() -> None:
     labels = [f"a class, number {row % 15}" for row in range(60)]
     table = Table((*columns, category_column("target" * 20, labels)), "folder/" * 30 + "t.csv", "target" * 20)
     trained = train_table(table, TrainOptions(model="perceptron", given={"max_passes": 2}))
-    lines = render_trained(trained, table).splitlines()
+    lines = render_text(*trained_page(trained, table)).splitlines()
     assert max(map(len, lines)) <= 100
-    assert "  columns     200 used: 200 numbers" in lines
-    assert any("… and 9 more; --json has all" in line for line in lines)
+    assert any("200 columns" in line for line in lines)
+    assert any("… and 3 more classes" in line for line in lines)
     assert any(line.startswith("  a column of th…name, number ") for line in lines)

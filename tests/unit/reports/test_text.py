@@ -11,7 +11,8 @@ import pytest
 
 import separatrix as sx
 from separatrix.model.train import TrainOptions, train_table
-from separatrix.reports.text import measures_of, render_trained
+from separatrix.rendering.text import render_text
+from separatrix.reports.text import measures_of, trained_page
 from separatrix.tables.frames import from_frame
 
 
@@ -27,12 +28,12 @@ def frame(n: int = 400, noise: int = 0) -> pd.DataFrame:
 
 def page(data: pd.DataFrame, **options: Any) -> str:
     table = from_frame(data)
-    return render_trained(train_table(table, TrainOptions(**options)), table)
+    return render_text(*trained_page(train_table(table, TrainOptions(**options)), table))
 
 
 def rows(text: str) -> list[str]:
     """Return the names of the first column of the coefficients."""
-    lines = text.partition("std. error")[2].splitlines() or text.partition("Weights (")[2].splitlines()[2:]
+    lines = text.partition("std. error")[2].splitlines() or text.partition("Coefficients: ")[2].splitlines()[2:]
     return [re.split(r"\s{2,}", line.strip())[0] for line in lines[1:] if re.match(r"  \S", line)]
 
 
@@ -49,7 +50,7 @@ def test_coefficients_are_cut_to_the_first_ones_in_their_order(given: dict[str, 
 
 def test_the_page_says_which_class_is_modelled_and_against_which_levels() -> None:
     text = page(frame(), target="outcome", drop=("size",))
-    assert 'the class modelled is outcome = "well"' in text
+    assert 'Coefficients: log-odds of outcome = "well" per unit of each column' in text
     assert 'reference level: site = "north"' in text
     assert rows(text)[:4] == ["intercept", "dose", "site=east", "site=west"]
 
@@ -57,7 +58,8 @@ def test_the_page_says_which_class_is_modelled_and_against_which_levels() -> Non
 def test_a_penalised_fit_is_not_called_least_squares_with_errors() -> None:
     text = page(frame(), target="size", given={"strength": 0.1})
     assert "least squares" not in text
-    assert "standard error" not in text
+    assert "std. error" not in text
+    assert "no standard errors: the fit has a penalty (strength=0.1)" in text
     assert "a penalty is used, as given" in text
 
 
@@ -72,7 +74,7 @@ def test_training_rows_have_no_intervals_and_held_out_rows_do() -> None:
         assert (measure.lower, measure.upper, measure.standard_error) == (None, None, None)
         assert measure.absent.startswith("the model was fitted to these rows")
     assert trained.holdout.r_squared.lower < trained.holdout.r_squared.upper
-    assert "no intervals; --holdout 0.2 or --cv 5" in " ".join(page(data, target="y").split())
+    assert "training rows flatter a model; --holdout 0.2 or --cv 5" in " ".join(page(data, target="y").split())
     classes = frame(100)
     fitted = train_table(from_frame(classes), TrainOptions(target="outcome"))
     assert fitted.own.auc.value is not None

@@ -25,7 +25,7 @@ from separatrix.tables.formats import boolean_words, clean_sql
 TYPES = {
     "number": "numbers",
     "date": "dates or timestamps, in UTC if without a time zone",
-    "boolean": "true or false, or words as in training",
+    "boolean": "binary values, or words as in training",
     "word": "words as in training, blanks around them ignored",
 }
 DAYS_TO_1970 = 719468  # since 0000-03-01

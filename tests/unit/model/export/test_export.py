@@ -212,7 +212,7 @@ def test_every_export_says_which_types_it_expects() -> None:
         "-- Predicts 'y'. Columns in their types:",
         "-- numbers: 'age; \"years\"', 'plain'",
         "-- dates or timestamps, in UTC if without a time zone: 'since'",
-        "-- true or false, or words as in training: 'bought'",
+        "-- binary values, or words as in training: 'bought'",
         "-- words as in training, blanks around them ignored: 'cut'",
     ]
     assert (
