@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -73,7 +74,7 @@ DOTS_PER_INCH = 200
 LONGEST_NAME = 40  # characters
 TITLE, NOTE, KEY = 13.0, 8.5, 9.0  # points
 SHRINKING_WIDTH = 280.0  # points of a panel, below which its title is smaller
-SERIF_WIDTH, SANS_WIDTH = 0.66, 0.56  # of an average character, in its size, with the widest fallback
+SERIF_WIDTH, SANS_WIDTH = 0.61, 0.55  # of an average character, in its size, with the widest fallback
 LINE_HEIGHT = 1.35
 KEY_MARKER = 40.0  # square points
 BELOW_LABELS = 40.0  # points from a panel to what stands below the labels of its x-axis
@@ -240,8 +241,9 @@ def several_panels(axes: Sequence[Axes] | None, count: int, *, beside: int = 1, 
 
 
 def panel_width(axes: Axes) -> float:
-    """Return the width of a panel in points, before its labels are laid out."""
-    return float(axes.get_window_extent().width * 72.0 / axes.figure.dpi)
+    """Return the width in points of the place of a panel, as far as it is laid out."""
+    figure = axes.figure.canvas.figure
+    return float(axes.get_position(original=True).width * figure.get_figwidth() * 72.0)
 
 
 def wrapped(text: str, points: float, size: float, character: float = SANS_WIDTH) -> str:
@@ -250,21 +252,22 @@ def wrapped(text: str, points: float, size: float, character: float = SANS_WIDTH
     return "\n".join(line for part in text.split("\n") for line in textwrap.wrap(part, width) or [""])
 
 
-def set_title(axes: Axes, sentence: str, *, reserved: float = 0.0) -> None:
+def set_title(axes: Axes, sentence: str, *, reserved: float = 0.0, size: float = TITLE) -> None:
     """Set the title, a sentence, at the left edge; `reserved` points of the width belong to labels.
 
     It is the centre title moved there, so that `get_title()` returns it.
     """
     width = panel_width(axes) - reserved
-    size = TITLE if width > SHRINKING_WIDTH else TITLE - 2.0
+    size = size if width > SHRINKING_WIDTH else min(size, TITLE - 2.0)
     axes.set_title(
         wrapped(sentence, width, size, SERIF_WIDTH), loc="center", x=0.0, ha="left", family="serif", size=size
     )
 
 
-def set_sentence(axes: Axes, sentence: str) -> None:
-    """Set a long title, several sentences, in small type."""
-    text = wrapped(sentence, panel_width(axes), NOTE)
+def set_sentence(axes: Axes, sentence: str, most: int = 6) -> None:
+    """Set a long title, several sentences, in small type; it is cut after so many lines."""
+    lines = wrapped(sentence, panel_width(axes), NOTE).split("\n")
+    text = "\n".join([*lines[: most - 1], f"{lines[most - 1]} …"] if len(lines) > most else lines)
     axes.set_title(text, loc="left", family="serif", fontsize=NOTE, fontweight="normal")
 
 
@@ -384,6 +387,15 @@ def class_places(classes: int) -> list[int]:
 def marker_of(place: int) -> str:
     """Return the marker of a class: no two of 49 classes have the same colour and marker."""
     return MARKERS[(place + place // len(MARKERS)) % len(MARKERS)]
+
+
+def number(value: float) -> str:
+    """Return a number with four digits and a true minus sign.
+
+    >>> number(-45.2678), number(-1e-30 * 0.0), number(1e-6)
+    ('−45.27', '0', '1e−6')
+    """
+    return re.sub(r"e([+-])0*", r"e\1", f"{value + 0.0:.4g}").replace("-", "−").replace("e+", "e")
 
 
 def plain(text: object) -> str:

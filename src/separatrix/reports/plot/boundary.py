@@ -36,6 +36,7 @@ from separatrix.reports.display import (
     Theme,
     class_places,
     marker_of,
+    number,
     one_panel,
     palette,
     set_equal,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
 GRID = 150  # points along each side
 BATCH_ENTRIES = 2_000_000  # of the rows predicted at once
-PADDING = 0.08  # of the range of a column, on both sides
+PADDING = 0.12  # of the range of a column, on both sides
 ALIKE = 5.0  # largest ratio of two ranges that are drawn to one scale
 DRAWN = 5000  # rows, at most
 MARKER_SIZES = ((12, 180.0), (60, 90.0), (400, 42.0), (DRAWN, 14.0))  # most rows, area in square points
@@ -208,7 +209,7 @@ def _slice_note(names: Sequence[str], chosen: tuple[int, int], at: Floats, reaso
     others = [place for place in range(len(at)) if place not in chosen]
     if not others:
         return ""
-    values = [f"{short(names[place])} = {at[place]:.4g}" for place in others[:NAMED_FIXED]]
+    values = [f"{short(names[place])} = {number(at[place])}" for place in others[:NAMED_FIXED]]
     more = f" and {len(others) - NAMED_FIXED} more" if len(others) > NAMED_FIXED else ""
     which = " (mean)" if is_mean and len(others) == 1 else " (means)" if is_mean else ""
     return f"Slice at {', '.join(values)}{more}{which}; rows are projected onto it.{reason}"
@@ -405,13 +406,13 @@ def _arrow(axes: Axes, plane: Slice, lines: Sequence[Floats], model: Any) -> Non
 def draw_arrow(axes: Axes, tail: Floats, head: Floats, label: str) -> None:
     """Draw an arrow in ink, with its label in italics beyond the head."""
     style: dict[str, Any] = {"arrowstyle": "-|>", "color": palette().ink, "linewidth": 2.0, "mutation_scale": 13.0}
-    ends: list[Any] = [tuple(head), tuple(tail)]
-    axes.annotate("", *ends, arrowprops={**style, "shrinkA": 0.0, "shrinkB": 0.0}, zorder=4)
+    end, start = (float(head[0]), float(head[1])), (float(tail[0]), float(tail[1]))
+    axes.annotate("", end, start, arrowprops={**style, "shrinkA": 0.0, "shrinkB": 0.0}, zorder=4)
     direction = head - tail
     beyond: Any = tuple(8.0 * direction / max(float(np.hypot(*direction)), TINY))
     text: dict[str, Any] = {"family": "serif", "style": "italic", "fontsize": TITLE - 1.0, "zorder": 5}
     text |= {"xytext": beyond, "textcoords": "offset points", "ha": "center", "va": "center"}
-    axes.annotate(label, ends[0], **text)
+    axes.annotate(label, end, **text)
 
 
 def draw_rows(

@@ -78,9 +78,12 @@ def trace(model: Any, axes: Sequence[Axes] | None = None, *, theme: Theme = "lig
             _draw_panel(ax, panel, steps)
             if panel.facts[0] == "relative_excess" and tolerance:
                 ax.axhline(tolerance, color=tones.soft, linestyle=":", linewidth=1.2)
-                look.label_ends(ax, [EndLabel(f"tolerance\n{tolerance:g}", tones.soft, tolerance)])
+                look.label_ends(ax, [EndLabel(f"tolerance\n{look.number(tolerance)}", tones.soft, tolerance)])
         panels[-1].set_xlabel("passes over the rows")
-        look.set_sentence(panels[0], look.plain(result.message))
+        look.set_sentence(panels[0], look.plain(result.message), most=4)
+        for ax, after in zip(panels, [*panels[1:], None], strict=True):
+            if after is None or after.figure is not ax.figure:  # the lowest panel of a figure
+                look.set_key(ax)
         return Display(panels, {str(label): dict(each) for label, each in steps.items()})
 
 
@@ -121,10 +124,9 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
         ax.locator_params(axis="x", integer=True)
     if panel.facts[0] in COUNTS:
         look.integers_only(ax, "y")
-    if panel.facts[0] in COUNTS or (ax.get_yscale() == "linear" and drawn.min(initial=0.0) >= 0.0):
         ax.set_ylim(bottom=0.0)
-    if several or paired:
-        ax.legend()
+    elif ax.get_yscale() == "linear" and np.nanmin(drawn, initial=0.0) >= 0.0:
+        ax.set_ylim(bottom=max(0.0, ax.get_ylim()[0]))
 
 
 def _values(steps: Mapping[str, Floats], fact: str) -> Floats:
@@ -195,6 +197,8 @@ def coefficients(
         _open_intervals(axes, heights, numbers, list(map(tones.of_class, classes)) if outputs[1:] else None)
         labels = [look.short(name) + _marks(name, drawn, reasons) for name in names]
         axes.set_yticks(range(len(names)), labels)
+        if not np.isfinite(numbers).any():
+            axes.set_xticks([])
         axes.set_ylim(len(names) - 0.4, -0.6)
         unit = "odds ratio" if ratios else "coefficient" if table.model == "linear" else "coefficient, in log-odds"
         axes.set_xlabel(f"{unit}, per unit of the column")
@@ -217,7 +221,7 @@ def _interval_sentence(numbers: Floats, null: float, level: float) -> str:
         return "No coefficient has a confidence interval."
     excluded = int(((lower > null) | (upper < null)).sum())
     verb = "excludes" if excluded == 1 else "exclude"
-    return f"{excluded} of {counted(known, f'{100.0 * level:g} % interval')} {verb} {null:g}."
+    return f"{excluded} of {counted(known, 'interval')} ({100.0 * level:g} %) {verb} {null:g}."
 
 
 def _table_of(model: Any, level: float) -> InferenceTable:
@@ -338,13 +342,21 @@ def cross_validation(model: Any, ax: Axes | None = None, *, theme: Theme = "ligh
             "markersize": 4.5,
             "capsize": 2.0,
         }
-        axes.errorbar(cv.strengths, cv.mean, cv.error, label="mean of the folds ± standard error", **style)
+        label = "mean of the folds ± standard error"
+        if len(cv.strengths) <= MARKED:
+            axes.errorbar(cv.strengths, cv.mean, cv.error, label=label, **style)
+        else:
+            band = {"color": tones.edge, "alpha": 0.35, "linewidth": 0.0}
+            axes.fill_between(cv.strengths, cv.mean - cv.error, cv.mean + cv.error, **band)
+            axes.plot(cv.strengths, cv.mean, color=tones.ink, label=label)
         marks = (("best", cv.best, ":"), ("within one standard error of it", cv.one_standard_error, "--"))
-        for label, place, dashes in marks:
+        for name, place, dashes in marks:
             strength = float(cv.strengths[place])
-            axes.axvline(strength, color=tones.ink, linestyle=dashes, linewidth=1.2, label=f"{label}: {strength:.3g}")
+            axes.axvline(
+                strength, color=tones.ink, linestyle=dashes, linewidth=1.2, label=f"{name}: {look.number(strength)}"
+            )
         folds = counted(len(cv.fold_losses), "fold")
-        title = f"Strength {cv.strength:.3g} is chosen by the held-out loss of {folds}."
+        title = f"Strength {look.number(cv.strength)} is chosen by the held-out loss of {folds}."
         _finish_strengths(axes, cv.strengths, title, "held-out loss")
         look.set_key(axes)
         return Display((axes,), {"strengths": cv.strengths, "losses": cv.mean, "standard_errors": cv.error})
