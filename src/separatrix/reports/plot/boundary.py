@@ -411,8 +411,16 @@ def draw_arrow(axes: Axes, tail: Floats, head: Floats, label: str) -> None:
     direction = head - tail
     beyond: Any = tuple(8.0 * direction / max(float(np.hypot(*direction)), TINY))
     text: dict[str, Any] = {"family": "serif", "style": "italic", "fontsize": TITLE - 1.0, "zorder": 5}
+    text["path_effects"] = [halo()]
     text |= {"xytext": beyond, "textcoords": "offset points", "ha": "center", "va": "center"}
     axes.annotate(label, end, **text)
+
+
+def halo() -> Any:
+    """Return the effect of a text that stays readable on marks."""
+    from matplotlib.patheffects import withStroke  # noqa: PLC0415
+
+    return withStroke(linewidth=2.5, foreground=palette().card)
 
 
 def draw_rows(
@@ -425,9 +433,9 @@ def draw_rows(
     for code in np.unique(codes):
         fill, own = tones.of_class(by_class[code]), codes == code
         style: dict[str, Any] = {"s": size, "marker": marker_of(by_class[code]), "zorder": 2.5}
-        halo = min(1.0, size / 50.0)
+        edge = min(1.0, size / 50.0)
         label = f"{short(labels[code])} ({counts[code]:,})"
-        axes.scatter(*points[own].T, facecolors=fill, edgecolors=tones.card, linewidths=halo, label=label, **style)
+        axes.scatter(*points[own].T, facecolors=fill, edgecolors=tones.card, linewidths=edge, label=label, **style)
         wrong, stroke = points[own & ~right].T, 0.16 * np.sqrt(size)
         axes.scatter(*wrong, facecolors=tones.card, edgecolors=fill, linewidths=stroke, **style)
 

@@ -239,9 +239,8 @@ def margin_effect(experiment: MarginExperiment, ax: Axes | None = None, *, theme
         axes.set_yscale("symlog", linthresh=1.0)
         axes.set_ylim(bottom=0.0)
         most, least = float(updates[0].mean()), float(updates[-1].mean())
-        title = (
-            f"At margin {margins[0]:.3g} a run makes {most:.4g} updates on average, at {margins[-1]:.3g} {least:.4g}."
-        )
+        mean = f"{most:.4g} updates on average at margin {margins[0]:.3g}"
+        title = f"A run makes {mean}, {least:.4g} at {margins[-1]:.3g}."
         look.finish(axes, title, "margin γ", "updates")
         look.set_key(axes)
         return Display((axes,), {"margins": margins, "updates": updates, "bounds": bounds})

@@ -23,6 +23,7 @@ from separatrix.reports.display import (
     Display,
     Theme,
     palette,
+    set_key,
     set_sentence,
     several_panels,
     styled,
@@ -41,6 +42,7 @@ SMOOTH_POINTS = 60
 RUNS = 500  # to which many points are averaged before smoothing
 DRAWN = 5000  # points per panel, at most
 NUMBERED = 3  # rows
+DIGIT = 6.0  # points, the width of one of a row's number
 SIZE = (10.0, 8.4)  # inches
 CONTOURS = (0.5, 1.0)  # Cook's distances
 DIAGNOSTIC_PANELS = ("linearity", "normality", "equal variance", "outliers and influence")
@@ -88,7 +90,7 @@ def draw_predictions(observed: Floats, predicted: Floats, axes: Axes) -> None:
     axes.plot(ends, ends, ":", color=palette().edge, label="exact prediction")
     axes.plot(predicted, observed, ".", color=palette().ink, alpha=0.4, markersize=4.0, label="rows")
     axes.set(xlabel="predicted", ylabel="observed")
-    axes.legend()
+    set_key(axes)
     set_sentence(axes, "Observed against predicted values")
 
 
@@ -140,16 +142,29 @@ def _leverage(panel: Axes, rows: Influence, drawn: Indices) -> None:
         panel.plot(places, height, style, color=palette().soft, linewidth=0.9, label=label)
         panel.plot(places, -height, style, color=palette().soft, linewidth=0.9)
     panel.set(xlabel="leverage", ylabel="standardised residual", ylim=limits)
-    panel.legend()
+    set_key(panel)
 
 
 def _scatter(panel: Axes, rows: Influence, drawn: Indices, x: Floats, y: Floats) -> None:
     """Draw the points, and number the most influential ones."""
     panel.plot(x[drawn], y[drawn], ".", color=palette().ink, alpha=0.6, label="rows")
+    taken: list[Floats] = []
     for row in rows.largest[:NUMBERED].tolist():
         if np.isfinite(y[row]):
-            number = str(rows.places[row])
-            panel.annotate(number, (x[row], y[row]), xytext=(4, 3), textcoords="offset points", fontsize="small")
+            _number_row(panel, str(rows.places[row]), (float(x[row]), float(y[row])), taken)
+
+
+def _number_row(panel: Axes, text: str, at: tuple[float, float], taken: list[Floats]) -> None:
+    """Write a row's number beside its point, where it meets neither the right edge nor a number before it."""
+    pixels, width = panel.transData.transform(at) * 72.0 / panel.figure.dpi, DIGIT * len(text)
+    edge = float(panel.get_window_extent().x1) * 72.0 / panel.figure.dpi
+    for beside, above in ((4.0, 3.0), (-4.0 - width, 3.0), (4.0, -9.0), (-4.0 - width, -9.0), (4.0, 13.0)):
+        corner = pixels + (beside, above)
+        free = all((np.abs(corner - other) > (width, 10.0)).any() for other in taken)
+        if free and corner[0] + width <= edge:
+            break
+    taken.append(corner)
+    panel.annotate(text, at, xytext=(beside, above), textcoords="offset points", fontsize=NOTE)
 
 
 def _line(panel: Axes, x: Floats, y: Floats) -> None:

@@ -346,7 +346,7 @@ def cross_validation(model: Any, ax: Axes | None = None, *, theme: Theme = "ligh
         if len(cv.strengths) <= MARKED:
             axes.errorbar(cv.strengths, cv.mean, cv.error, label=label, **style)
         else:
-            band = {"color": tones.edge, "alpha": 0.35, "linewidth": 0.0}
+            band: dict[str, Any] = {"color": tones.edge, "alpha": 0.35, "linewidth": 0.0}
             axes.fill_between(cv.strengths, cv.mean - cv.error, cv.mean + cv.error, **band)
             axes.plot(cv.strengths, cv.mean, color=tones.ink, label=label)
         marks = (("best", cv.best, ":"), ("within one standard error of it", cv.one_standard_error, "--"))

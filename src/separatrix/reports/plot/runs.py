@@ -184,7 +184,9 @@ def steps(
     plane = _plane(model, X, y)
     states = plane.run.pick(require_count("most", most))
     beside = min(BESIDE, len(states))
-    size = (PANEL * beside, PANEL * -(-len(states) // beside) + 0.7)
+    (left, right), (low, high) = plane.ranges
+    height = PANEL * (high - low) / (right - left) if plane.equal else PANEL
+    size = (PANEL * beside, (height + 0.15) * -(-len(states) // beside) + 1.0)
     with look.styled(theme):
         panels = look.several_panels(axes, len(states), beside=beside, figsize=size)
         for panel, state in zip(panels, states.tolist(), strict=True):
@@ -206,10 +208,9 @@ def _frame_panels(panels: Sequence[Axes], plane: Plane, beside: int) -> None:
     handles, labels = panels[-1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower left", ncols=3)
     for place, panel in enumerate(panels):
-        panel.set(
-            xlabel=plane.names[0] if place + beside >= len(panels) else "",
-            ylabel=plane.names[1] if place % beside == 0 else "",
-        )
+        below, first = place + beside >= len(panels), place % beside == 0
+        panel.set(xlabel=plane.names[0] if below else "", ylabel=plane.names[1] if first else "")
+        panel.tick_params(labelbottom=below, labelleft=first)
 
 
 def _right_phrase(plane: Plane, state: int) -> str:
