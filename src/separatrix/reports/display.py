@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 
 Theme = Literal["light", "dark"]
-LegendPlace = Literal["best", "lower right"]
 Range = tuple[float, float]
 
 
@@ -72,7 +71,8 @@ SANS = ["Segoe UI", "Roboto", "Helvetica Neue", "Noto Sans", "DejaVu Sans"]
 SERIF = ["Charter", "Bitstream Charter", "Iowan Old Style", "Source Serif 4", "Cambria", "Noto Serif", "DejaVu Serif"]
 DOTS_PER_INCH = 200
 LONGEST_NAME = 40  # characters
-TITLE, NOTE, KEY = 13.0, 8.5, 9.0  # points
+TITLE, LABEL, KEY, NOTE = 13.0, 10.0, 9.0, 8.5  # points
+FIGURE_EDGE = 18.0  # points at the right of a figure
 SHRINKING_WIDTH = 280.0  # points of a panel, below which its title is smaller
 SERIF_WIDTH, SANS_WIDTH = 0.61, 0.55  # of an average character, in its size, with the widest fallback
 LINE_HEIGHT = 1.35
@@ -108,7 +108,7 @@ def settings(tones: Palette) -> Any:
         "axes.titleweight": "bold",
         "axes.titlelocation": "left",
         "axes.titlepad": 10,
-        "axes.labelsize": 10,
+        "axes.labelsize": LABEL,
         "axes.labelcolor": tones.soft,
         "text.color": tones.ink,
         "axes.edgecolor": tones.edge,
@@ -240,10 +240,14 @@ def several_panels(axes: Sequence[Axes] | None, count: int, *, beside: int = 1, 
     return tuple(axes)
 
 
-def panel_width(axes: Axes) -> float:
-    """Return the width in points of the place of a panel, as far as it is laid out."""
-    figure = axes.figure.canvas.figure
-    return float(axes.get_position(original=True).width * figure.get_figwidth() * 72.0)
+def panel_size(axes: Axes, indent: float = 0.0) -> tuple[float, float]:
+    """Return the width and height in points of the place of a panel, as far as it is laid out.
+
+    With an indent the width is that of the figure, as texts then begin so many points to the left of the panel.
+    """
+    figure, place = axes.figure.canvas.figure, axes.get_position(original=True)
+    width, height = (72.0 * float(side) for side in figure.get_size_inches())
+    return (width - FIGURE_EDGE if indent else place.width * width), place.height * height
 
 
 def wrapped(text: str, points: float, size: float, character: float = SANS_WIDTH) -> str:
@@ -252,58 +256,72 @@ def wrapped(text: str, points: float, size: float, character: float = SANS_WIDTH
     return "\n".join(line for part in text.split("\n") for line in textwrap.wrap(part, width) or [""])
 
 
-def set_title(axes: Axes, sentence: str, *, reserved: float = 0.0, size: float = TITLE) -> None:
-    """Set the title, a sentence, at the left edge; `reserved` points of the width belong to labels.
+def set_title(axes: Axes, sentence: str, *, indent: float = 0.0, size: float = TITLE) -> None:
+    """Set the title, a sentence, at the left edge, or so many points to the left of it.
 
     It is the centre title moved there, so that `get_title()` returns it.
     """
-    width = panel_width(axes) - reserved
+    width, _ = panel_size(axes, indent)
     size = size if width > SHRINKING_WIDTH else min(size, TITLE - 2.0)
-    axes.set_title(
-        wrapped(sentence, width, size, SERIF_WIDTH), loc="center", x=0.0, ha="left", family="serif", size=size
-    )
+    text = wrapped(sentence, width, size, SERIF_WIDTH)
+    title = axes.set_title(text, loc="center", x=0.0, ha="left", family="serif", size=size)
+    title.set_transform(title.get_transform() + _shift(axes, -indent, 0.0))
+
+
+def set_labels(axes: Axes, xlabel: str, ylabel: str) -> None:
+    """Set the labels of both axes, in lines that are no longer than the axes."""
+    width, height = panel_size(axes)
+    axes.set(xlabel=wrapped(xlabel, width, LABEL), ylabel=wrapped(ylabel, height, LABEL))
 
 
 def set_sentence(axes: Axes, sentence: str, most: int = 6) -> None:
     """Set a long title, several sentences, in small type; it is cut after so many lines."""
-    lines = wrapped(sentence, panel_width(axes), NOTE).split("\n")
+    lines = wrapped(sentence, panel_size(axes)[0], NOTE).split("\n")
     text = "\n".join([*lines[: most - 1], f"{lines[most - 1]} …"] if len(lines) > most else lines)
     axes.set_title(text, loc="left", family="serif", fontsize=NOTE, fontweight="normal")
 
 
-def finish(axes: Axes, title: str, xlabel: str, ylabel: str, *, legend: LegendPlace | None = None) -> None:
-    """Set the title, the labels and, if its place is given, the legend of a panel."""
+def finish(axes: Axes, title: str, xlabel: str, ylabel: str) -> None:
+    """Set the title and the labels of a panel."""
     set_title(axes, title)
-    axes.set(xlabel=xlabel, ylabel=ylabel)
-    if legend is not None:
-        axes.legend(loc=legend)
+    set_labels(axes, xlabel, ylabel)
 
 
-def set_key(axes: Axes, note: str = "") -> None:
-    """Set the key of the labelled artists below a panel, where it covers no data, and a note below the key."""
+def set_key(axes: Axes, note: str = "", *, indent: float = 0.0) -> None:
+    """Set the key of the labelled artists below a panel, where it covers no data, and a note below the key.
+
+    Both begin `indent` points to the left of the panel.
+    """
     handles, labels = axes.get_legend_handles_labels()
-    below, width = BELOW_LABELS, panel_width(axes)
+    width, _ = panel_size(axes, indent)
+    below = BELOW_LABELS + axes.get_xlabel().count("\n") * LABEL * LINE_HEIGHT
     if handles:
-        widest = KEY_HANDLE + SANS_WIDTH * KEY * max(map(len, labels))
-        columns = max(1, min(len(handles), int(width / widest)))
-        place = _below(axes, below)
-        style: dict[str, Any] = {"borderaxespad": 0.0, "columnspacing": 1.2, "handletextpad": 0.5}
-        legend = axes.legend(loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=place, ncols=columns, **style)
+        labels = [wrapped(label, width - KEY_HANDLE, KEY) for label in labels]
+        lines = [line for label in labels for line in label.split("\n")]
+        columns = max(1, min(len(handles), int(width / (KEY_HANDLE + SANS_WIDTH * KEY * max(map(len, lines))))))
+        place = axes.transAxes + _shift(axes, -indent, -below)
+        style: dict[str, Any] = {"borderaxespad": 0.0, "columnspacing": 1.2, "handletextpad": 0.5, "ncols": columns}
+        legend = axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=place, **style)
         drawn: list[Any] = list(legend.legend_handles)
         for handle in drawn:
             if hasattr(handle, "set_sizes"):
                 handle.set_sizes([min(KEY_MARKER, float(handle.get_sizes()[0]))])
-        below += math.ceil(len(handles) / columns) * KEY * 1.75 + 4.0
+        below += math.ceil(len(lines) / columns) * KEY * 1.75 + 4.0
     if note:
-        text, at = wrapped(note, width, NOTE), _below(axes, below)
+        text, at = wrapped(note, width, NOTE), axes.transAxes + _shift(axes, -indent, -below)
         axes.text(0.0, 0.0, text, transform=at, va="top", fontsize=NOTE, color=palette().soft)
 
 
-def _below(axes: Axes, points: float) -> Any:
-    """Return the coordinates of a panel, moved so many points below it."""
+def _shift(axes: Axes, right: float, up: float) -> Any:
+    """Return the transform that moves by so many points."""
     from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415
 
-    return axes.transAxes + ScaledTranslation(0.0, -points / 72.0, axes.figure.dpi_scale_trans)
+    return ScaledTranslation(right / 72.0, up / 72.0, axes.figure.dpi_scale_trans)
+
+
+def lay_out(axes: Axes) -> None:
+    """Lay out the figure, so that places in a panel are known in points."""
+    axes.figure.canvas.figure.draw_without_rendering()
 
 
 class EndLabel(NamedTuple):
@@ -403,12 +421,12 @@ def plain(text: object) -> str:
     return str(text).replace("$", r"\$")
 
 
-def short(name: object) -> str:
-    """Return a name on one line, cut if it is long; a leading _ would keep it out of a legend.
+def short(name: object, most: int = LONGEST_NAME) -> str:
+    """Return a name on one line, cut if it is longer than `most`; a leading _ would keep it out of a legend.
 
     >>> short("cost in $"), short("_id"), len(short("x" * 99))
     ('cost in \\\\$', ' _id', 40)
     """
     line = " ".join(str(name).split())
-    line = line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
+    line = line if len(line) <= most else line[: most - 1] + "…"
     return plain(f" {line}" if line.startswith("_") else line)

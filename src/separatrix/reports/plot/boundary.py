@@ -35,12 +35,14 @@ from separatrix.reports.display import (
     Range,
     Theme,
     class_places,
+    lay_out,
     marker_of,
     number,
     one_panel,
     palette,
     set_equal,
     set_key,
+    set_labels,
     set_title,
     short,
     square_up,
@@ -63,7 +65,8 @@ DEPTH = 0.45  # opacity of a region where the model is certain
 FLAT = 0.4  # share of that depth if the model has no probabilities
 CONTOURS = (0.1, 0.25, 0.75, 0.9)  # probabilities
 LABEL_PLACE = 0.9  # of the length of a contour
-LABEL_ROOM = 22.0  # points between two labels
+LABEL_ROOM = 30.0  # points between two labels
+REGION_LETTER = 6.0  # points, the width of a letter of a region's name
 ARROW, ARROW_PLACE = 0.2, 0.3  # its length, of the shorter range, and its tail, of the boundary's length
 TINY = 1e-300
 NAMED_FIXED = 3  # columns of a slice whose values are named
@@ -124,9 +127,11 @@ def boundary(
         support = _support(model, X, codes)[:, list(plane.columns)] if _has_margin(model) else np.zeros((0, 2))
         _ring(axes, support, len(codes), palette().proof if widest else palette().ink)
         _arrow(axes, plane, lines, model)
-        _label_probabilities(axes, plane)
-        _label_regions(axes, plane, labels)
         _finish(axes, plane, int((~right).sum()), len(shown))
+        if plane.probabilities is not None or len(labels) > len(palette().classes):
+            lay_out(axes)
+            _label_probabilities(axes, plane)
+            _label_regions(axes, plane, labels)
         return Display((axes,), {**plane._asdict(), "boundary": lines, "margin": margins, "support_vectors": support})
 
 
@@ -352,17 +357,17 @@ def _label_probabilities(axes: Axes, plane: Slice) -> None:
         line = max(parts, key=len)
         at = line[int(LABEL_PLACE * (len(line) - 1))]
         pixels = axes.transData.transform(at) * 72.0 / axes.figure.dpi
-        if all((np.abs(pixels - other) > LABEL_ROOM).any() for other in taken) and _inside(axes, pixels):
+        if all((np.abs(pixels - other) > LABEL_ROOM).any() for other in taken) and _inside(axes, pixels, LABEL_ROOM):
             taken.append(pixels)
             box = {"facecolor": palette().card, "edgecolor": "none", "pad": 0.8, "alpha": 0.75}
             centred: dict[str, Any] = {"ha": "center", "va": "center", "bbox": box}
             axes.text(at[0], at[1], f"{100.0 * level:g} %", fontsize=NOTE, color=palette().soft, **centred)
 
 
-def _inside(axes: Axes, points: Floats) -> bool:
-    """Return whether a label at a place, in points of the figure, is within the panel."""
+def _inside(axes: Axes, points: Floats, room: float | Floats) -> bool:
+    """Return whether a label that needs some room at a place, in points of the figure, is within the panel."""
     corners = axes.get_window_extent().get_points() * 72.0 / axes.figure.dpi
-    return bool((points > corners[0] + LABEL_ROOM / 2.0).all() and (points < corners[1] - LABEL_ROOM / 2.0).all())
+    return bool((points > corners[0] + room / 2.0).all() and (points < corners[1] - room / 2.0).all())
 
 
 def _lines(axes: Axes, plane: Slice) -> list[Floats]:
@@ -485,8 +490,8 @@ def _label_regions(axes: Axes, plane: Slice, labels: Sequence[Any]) -> None:
         rows, columns = np.nonzero(plane.classes == code)
         at = np.array([plane.x[int(np.median(columns))], plane.y[int(np.median(rows))]])
         pixels = axes.transData.transform(at) * 72.0 / axes.figure.dpi
-        room = np.array([KEY * max(4, len(short(labels[code]))), 2.0 * KEY])
-        if all((np.abs(pixels - other) > room).any() for other in taken):
+        room = np.array([REGION_LETTER * len(short(labels[code])) + KEY, 2.0 * KEY])
+        if all((np.abs(pixels - other) > room).any() for other in taken) and _inside(axes, pixels, room):
             taken.append(pixels)
             box = {"facecolor": palette().card, "edgecolor": "none", "pad": 1.5, "alpha": 0.8}
             axes.text(at[0], at[1], short(labels[code]), ha="center", va="center", fontsize=KEY, bbox=box, zorder=6)
@@ -495,7 +500,7 @@ def _label_regions(axes: Axes, plane: Slice, labels: Sequence[Any]) -> None:
 def _finish(axes: Axes, plane: Slice, wrong: int, drawn: int) -> None:
     n = len(plane.points)
     set_title(axes, wrong_sentence(wrong, n))
-    axes.set(xlabel=short(plane.names[0]), ylabel=short(plane.names[1]))
+    set_labels(axes, short(plane.names[0]), short(plane.names[1]))
     thinned = f"{drawn:,} of {n:,} rows are drawn." if drawn < n else ""
     set_key(axes, " ".join(filter(None, [plane.note, thinned])))
 

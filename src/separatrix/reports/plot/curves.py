@@ -30,6 +30,7 @@ RESOLUTION = 1000  # distinguishable positions along each axis
 SURROGATES = ("zero-one", "perceptron", "hinge", "squared hinge", "logistic", "squared")
 MARGINS = (-2.0, 2.5)
 SIZE = (6.0, 5.4)  # inches
+WITH_INTERVALS = 3  # classes, at most, whose measures are written out in the key
 UNIT = (-0.03, 1.03)  # the range from 0 to 1, padded
 
 
@@ -59,9 +60,11 @@ def roc(
     with look.styled(theme) as tones:
         axes = look.one_panel(ax, *SIZE)
         axes.plot([0.0, 1.0], [0.0, 1.0], ":", color=tones.edge, label="chance")
+        few = len(evaluation.rankings) <= WITH_INTERVALS
         for place, ranking in enumerate(evaluation.rankings):
             line = thinned(ranking.false_positive_rate, ranking.true_positive_rate)
-            _curve(axes, place, line, f"{look.short(ranking.label)}: AUC {ranking.auc}")
+            auc = f"AUC {ranking.auc}" if few else str(ranking.auc).partition(" ")[0]
+            _curve(axes, place, line, f"{look.short(ranking.label)}: {auc}")
         if len(evaluation.rankings) == 1:
             own, others = evaluation.confusion[1], evaluation.confusion[0]
             if own.sum() > 0.0 and others.sum() > 0.0:
@@ -94,7 +97,8 @@ def precision_recall(
         axes = look.one_panel(ax, *SIZE)
         for place, ranking in enumerate(evaluation.rankings):
             line = thinned(ranking.true_positive_rate, ranking.precision)
-            label = f"{look.short(ranking.label)}: average precision {ranking.average_precision:.4g}"
+            measure = "average precision " if len(evaluation.rankings) <= WITH_INTERVALS else ""
+            label = f"{look.short(ranking.label)}: {measure}{ranking.average_precision:.4g}"
             _curve(axes, place, line, label, drawstyle="steps-pre")
             chance = None if place else "chance: the class's share of the rows"
             axes.axhline(ranking.prevalence, color=tones.of_class(place), linestyle=":", linewidth=0.8, label=chance)

@@ -156,12 +156,13 @@ def _scatter(panel: Axes, rows: Influence, drawn: Indices, x: Floats, y: Floats)
 
 def _number_row(panel: Axes, text: str, at: tuple[float, float], taken: list[Floats]) -> None:
     """Write a row's number beside its point, where it meets neither the right edge nor a number before it."""
+    panel.autoscale_view()
     pixels, width = panel.transData.transform(at) * 72.0 / panel.figure.dpi, DIGIT * len(text)
-    edge = float(panel.get_window_extent().x1) * 72.0 / panel.figure.dpi
+    corners = panel.get_window_extent().get_points() * 72.0 / panel.figure.dpi
     for beside, above in ((4.0, 3.0), (-4.0 - width, 3.0), (4.0, -9.0), (-4.0 - width, -9.0), (4.0, 13.0)):
-        corner = pixels + (beside, above)
+        corner = pixels + np.array([beside, above])
         free = all((np.abs(corner - other) > (width, 10.0)).any() for other in taken)
-        if free and corner[0] + width <= edge:
+        if free and (corner + np.array([width, DIGIT]) <= corners[1]).all() and (corner >= corners[0]).all():
             break
     taken.append(corner)
     panel.annotate(text, at, xytext=(beside, above), textcoords="offset points", fontsize=NOTE)

@@ -31,6 +31,7 @@ MARKED = 40  # steps up to which each has a marker
 MANY_PASSES = 200.0  # from which passes have a log axis
 FLOOR = 1e-17  # of gaps on a log axis: less is 0 to floating-point precision
 CHARACTER = 5.2  # points of an average one in a tick's label
+NAME_SHARE = 0.46  # of the width of a figure, at most, for names
 REASONS_SHOWN = 6
 PATH_NAME = 22  # characters of a name beside a line
 EDGE_SPACE = 1.08  # factor by which an axis of strengths goes beyond them
@@ -195,21 +196,22 @@ def coefficients(
         if ratios:
             look.log_scale(axes, "x", float(np.nanmin(numbers)), float(np.nanmax(numbers)))
         _open_intervals(axes, heights, numbers, list(map(tones.of_class, classes)) if outputs[1:] else None)
-        labels = [look.short(name) + _marks(name, drawn, reasons) for name in names]
+        letters = int(NAME_SHARE * 72.0 * axes.figure.canvas.figure.get_figwidth() / CHARACTER)
+        labels = [look.short(name, min(look.LONGEST_NAME, letters)) + _marks(name, drawn, reasons) for name in names]
         axes.set_yticks(range(len(names)), labels)
         if not np.isfinite(numbers).any():
             axes.set_xticks([])
         axes.set_ylim(len(names) - 0.4, -0.6)
         unit = "odds ratio" if ratios else "coefficient" if table.model == "linear" else "coefficient, in log-odds"
-        axes.set_xlabel(f"{unit}, per unit of the column")
+        axes.set_xlabel(f"{unit}, per unit of the column" if letters >= look.LONGEST_NAME else unit)
         total = len({term.name for term in terms})
         which = [f"The first {len(names)} of {total:,} coefficients."] if len(names) < total else []
-        reserved = CHARACTER * max(map(len, labels))
-        look.set_title(axes, _interval_sentence(numbers, 1.0 if ratios else 0.0, table.level), reserved=reserved)
+        indent = CHARACTER * max(map(len, labels))
+        look.set_title(axes, _interval_sentence(numbers, 1.0 if ratios else 0.0, table.level), indent=indent)
         if len(outputs) < 2 or not np.isfinite(numbers[:, 0]).any():
             for handle in axes.lines:
                 handle.set_label("_nolegend_")
-        look.set_key(axes, "\n".join([*which, *lines]))
+        look.set_key(axes, "\n".join([*which, *lines]), indent=indent)
         return Display((axes,), {"terms": tuple(drawn), "table": table})
 
 

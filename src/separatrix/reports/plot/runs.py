@@ -362,7 +362,7 @@ def _draw_frame(axes: Axes, plane: Plane, state: int) -> None:
     axes.clear()
     _draw_state(axes, plane, state)
     look.set_title(axes, f"{_state_title(plane.run, state)}: {_right_phrase(plane, state)}.", size=FRAME_TITLE)
-    axes.set(xlabel=plane.names[0], ylabel=plane.names[1])
+    look.set_labels(axes, plane.names[0], plane.names[1])
     look.set_key(axes)
 
 
@@ -426,7 +426,7 @@ def weight_space(model: Any, X: Any, y: Any, *, ax: Axes | None = None, theme: T
         _draw_path(axes, space)
         right = int((reflected @ space.path[-1] > 0.0).sum())
         look.set_title(axes, _weights_sentence(space, right, certificate.verdict))
-        axes.set(xlabel=_weight_name(space.names[0]), ylabel=_weight_name(space.names[1]))
+        look.set_labels(axes, _weight_name(space.names[0]), _weight_name(space.names[1]))
         n = len(reflected)
         look.set_key(axes, f"The lines of {ROWS_DRAWN} of {n:,} rows are drawn." if n > ROWS_DRAWN else "")
         return Display((axes,), {"path": space.path, "region": region, "certificate": certificate, "rows": reflected})
@@ -598,7 +598,7 @@ def error_surface(
             style: dict[str, Any] = {"linestyle": "none", "marker": "*", "markersize": 15.0, "zorder": 5}
             axes.plot(*space.path[-1], color=tones.proof, label="minimum, proved", **style)
         look.set_title(axes, _surface_sentence(path, space.run, objective.name))
-        axes.set(xlabel=_weight_name(space.names[0]), ylabel=_weight_name(space.names[1]))
+        look.set_labels(axes, _weight_name(space.names[0]), _weight_name(space.names[1]))
         look.set_key(axes, space.note)
         return Display((axes,), {"x": grid[0], "y": grid[1], "values": surface, "path": space.path, "losses": path})
 
