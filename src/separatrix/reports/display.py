@@ -287,12 +287,12 @@ def finish(axes: Axes, title: str, xlabel: str, ylabel: str) -> None:
     set_labels(axes, xlabel, ylabel)
 
 
-def set_key(axes: Axes, note: str = "", *, indent: float = 0.0) -> None:
+def set_key(axes: Axes, note: str = "", *, indent: float = 0.0, of: Axes | None = None) -> None:
     """Set the key of the labelled artists below a panel, where it covers no data, and a note below the key.
 
-    Both begin `indent` points to the left of the panel.
+    Both begin `indent` points to the left of the panel. The artists are those of the panel, or `of` another one.
     """
-    handles, labels = axes.get_legend_handles_labels()
+    handles, labels = (of or axes).get_legend_handles_labels()
     width, _ = panel_size(axes, indent)
     below = BELOW_LABELS + axes.get_xlabel().count("\n") * LABEL * LINE_HEIGHT
     if handles:

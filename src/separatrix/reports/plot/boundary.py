@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Block, Design
 from separatrix.design.build import make_design
-from separatrix.errors import DataError, OptionError, counted, did_you_mean
+from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.inference.evaluation import label_codes
 from separatrix.numerics import logit
 from separatrix.reports.display import (
@@ -68,6 +68,7 @@ LABEL_PLACE = 0.9  # of the length of a contour
 LABEL_ROOM = 30.0  # points between two labels
 REGION_LETTER = 6.0  # points, the width of a letter of a region's name
 ARROW, ARROW_PLACE = 0.2, 0.3  # its length, of the shorter range, and its tail, of the boundary's length
+CONSTANT = 1e-7  # of the mean of a column: a smaller standard deviation is rounding
 TINY = 1e-300
 NAMED_FIXED = 3  # columns of a slice whose values are named
 MARGIN_TOLERANCE = 1e-6
@@ -270,7 +271,8 @@ def choose_columns(model: Any, design: Design, codes: Indices, centre: Floats) -
         sizes = np.abs(np.vstack([part.coef_ for part in parts])).max(axis=0) * squares
         reason = " These two columns have the largest weights per standard deviation."
     else:
-        sizes = _separation(design, codes, centre) / np.maximum(squares, TINY)
+        varying = squares > CONSTANT * np.abs(centre)
+        sizes = np.where(varying, _separation(design, codes, centre) / np.where(varying, squares, 1.0), 0.0)
         reason = " In these two columns the means of the classes differ most."
     first, second = np.sort(np.argsort(-sizes, kind="stable")[:2]).tolist()
     return (first, second), reason
@@ -463,7 +465,7 @@ def _ring(axes: Axes, support: Floats, rows: int, colour: str) -> None:
     """Draw rings around the support vectors."""
     if len(support):
         size = (math.sqrt(marker_size(rows)) + RING) ** 2
-        label = f"{counted(len(support), 'support vector')}"
+        label = f"support vectors ({len(support):,})"
         style: dict[str, Any] = {"facecolors": "none", "edgecolors": colour, "linewidths": 1.1, "zorder": 3}
         axes.scatter(support[:, 0], support[:, 1], s=size, label=label, **style)
 

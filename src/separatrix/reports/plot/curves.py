@@ -145,6 +145,7 @@ def calibration(
         two, second = len(evaluation.classes) == 2, look.short(repr(evaluation.classes[1]))
         below.set(ylabel="rows", xlabel=f"probability of {second if two else 'the class predicted'}")
         above.set_ylabel(f"share of {second}" if two else "share predicted right")
+        look.set_key(below, of=above)
         look.set_sentence(above, " ".join(calibration_sentences(evaluation)))
         return Display((above, below), {"evaluation": evaluation, "reliability": bins})
 
@@ -283,7 +284,6 @@ def _bins(ax: Axes, bins: Reliability, level: float) -> None:
     style: dict[str, Any] = {"fmt": "o", "color": tones.classes[0], "ecolor": tones.edge, "markersize": 4.5}
     ax.errorbar(bins.predicted, bins.observed, reach, capsize=2.0, label=label, **style)
     ax.set(xlim=UNIT, ylim=UNIT)
-    ax.legend(loc="upper left")
 
 
 def calibration_sentences(evaluation: ClassifierEvaluation) -> tuple[str, str]:

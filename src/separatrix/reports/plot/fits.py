@@ -112,10 +112,11 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
                 }
                 values = _values(columns, fact)
                 shown = np.isfinite(values) & ((values > 0.0) | (not panel.log))  # others are gaps
-                values = np.maximum(values, FLOOR) if panel.log else values
                 ax.plot(columns["passes"], np.where(shown, values, np.nan), **style)
     drawn = np.concatenate([_values(each, panel.facts[0]) for each in steps.values() if panel.facts[0] in each])
     ax.set_yscale("log" if panel.log or _falls_far(drawn) else "linear")
+    if panel.log:
+        ax.set_ylim(bottom=max(FLOOR, ax.get_ylim()[0]))
     if ax.get_yscale() == "linear":
         ax.ticklabel_format(axis="y", useOffset=False)  # no offset to be added mentally
     ax.set_ylabel(panel.label)
@@ -205,13 +206,14 @@ def coefficients(
         unit = "odds ratio" if ratios else "coefficient" if table.model == "linear" else "coefficient, in log-odds"
         axes.set_xlabel(f"{unit}, per unit of the column" if letters >= look.LONGEST_NAME else unit)
         total = len({term.name for term in terms})
-        which = [f"The first {len(names)} of {total:,} coefficients."] if len(names) < total else []
+        which = f" The first {len(names)} of {total:,} coefficients are drawn." if len(names) < total else ""
         indent = CHARACTER * max(map(len, labels))
-        look.set_title(axes, _interval_sentence(numbers, 1.0 if ratios else 0.0, table.level), indent=indent)
+        sentence = _interval_sentence(numbers, 1.0 if ratios else 0.0, table.level)
+        look.set_title(axes, sentence + which, indent=indent)
         if len(outputs) < 2 or not np.isfinite(numbers[:, 0]).any():
             for handle in axes.lines:
                 handle.set_label("_nolegend_")
-        look.set_key(axes, "\n".join([*which, *lines]), indent=indent)
+        look.set_key(axes, "\n".join(lines), indent=indent)
         return Display((axes,), {"terms": tuple(drawn), "table": table})
 
 

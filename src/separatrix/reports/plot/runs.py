@@ -58,7 +58,7 @@ GIF_DOTS = 80  # an inch
 FRAME_TITLE = 11.0  # points, so that it stays on one line
 
 
-class Run(NamedTuple):
+class States(NamedTuple):
     """The states of a run: weights (T, p), the intercept first if there is one, their numbers, and the rows.
 
     `rows` (T,) has the row that caused the update to a state, -1 if there is none; `word` is "update" or "step".
@@ -74,7 +74,7 @@ class Run(NamedTuple):
         return np.unique(np.linspace(0, len(self.coefs) - 1, most).round().astype(np.intp))
 
 
-def run_of(model: Any) -> Run:
+def run_of(model: Any) -> States:
     """Return the run of a fitted model of one score."""
     result = getattr(model, "result_", None)
     if not isinstance(result, FitResult):
@@ -89,7 +89,7 @@ def run_of(model: Any) -> Run:
     return run
 
 
-def _updates(trace: Trace) -> Run | None:
+def _updates(trace: Trace) -> States | None:
     """Return the start and the stored updates of a mistake-driven fit, None of another."""
     updates = trace.updates
     if updates is None or not len(updates.weights):
@@ -98,14 +98,14 @@ def _updates(trace: Trace) -> Run | None:
     numbers = np.append(0, updates.weight_updates)
     every = updates.weight_stride == 1
     rows = [by_number.get(number, -1) if every else -1 for number in numbers.tolist()]
-    return Run(np.vstack([updates.start, updates.weights]), numbers, np.array(rows), "update")
+    return States(np.vstack([updates.start, updates.weights]), numbers, np.array(rows), "update")
 
 
-def _iterates(trace: Trace) -> Run | None:
+def _iterates(trace: Trace) -> States | None:
     if trace.coefs is None:
         return None
     count = len(trace.coefs)
-    return Run(trace.coefs, np.arange(1, count + 1), np.full(count, -1), "step")
+    return States(trace.coefs, np.arange(1, count + 1), np.full(count, -1), "step")
 
 
 class Plane(NamedTuple):
@@ -117,7 +117,7 @@ class Plane(NamedTuple):
     names: tuple[str, str]
     ranges: tuple[Range, Range]
     equal: bool
-    run: Run
+    run: States
     tie: Any
 
     def weights(self, state: int) -> tuple[float, Floats]:
@@ -219,7 +219,7 @@ def _right_phrase(plane: Plane, state: int) -> str:
     return f"all {n:,} rows are right" if right == n else f"{right:,} of {n:,} rows are right"
 
 
-def _state_title(run: Run, state: int) -> str:
+def _state_title(run: States, state: int) -> str:
     number, row = int(run.numbers[state]), int(run.rows[state])
     if not number:
         return "Start" if run.coefs[state].any() else "Start, w = 0"
@@ -271,7 +271,7 @@ def cut(polygon: Floats, weights: Floats, intercept: float = 0.0) -> Floats:
         after = (place + 1) % len(polygon)
         if scores[place] >= 0.0:
             corners.append(polygon[place])
-        if (scores[place] >= 0.0) != (scores[after] >= 0.0):
+        if min(scores[place], scores[after]) < 0.0 < max(scores[place], scores[after]):
             share = scores[place] / (scores[place] - scores[after])
             corners.append(polygon[place] + share * (polygon[after] - polygon[place]))
     return np.array(corners).reshape(-1, 2)
@@ -377,7 +377,7 @@ class Weights(NamedTuple):
     rows: Floats
     offsets: Floats
     signs: Floats
-    run: Run
+    run: States
     fixed: Floats
     design: Design
     note: str
@@ -603,7 +603,7 @@ def error_surface(
         return Display((axes,), {"x": grid[0], "y": grid[1], "values": surface, "path": space.path, "losses": path})
 
 
-def _surface_sentence(values: Floats, run: Run, name: str) -> str:
+def _surface_sentence(values: Floats, run: States, name: str) -> str:
     number = counted(int(run.numbers[-1]), run.word)
     return f"The {name} objective is {values[-1]:.4g} after {number}, from {values[0]:.4g} at first."
 
@@ -624,7 +624,7 @@ def _shades(tones: look.Palette) -> Any:
     return LinearSegmentedColormap.from_list("objective", [tones.card, tones.hair])
 
 
-class Objective(NamedTuple):
+class SurfaceObjective(NamedTuple):
     """A mean loss plus a penalty, of weights times `scales`; the intercept has no penalty."""
 
     name: str
@@ -657,7 +657,7 @@ class Objective(NamedTuple):
         return np.asarray(values.mean(axis=0))
 
 
-def _objective(model: Any, loss: str | None) -> Objective:
+def _objective(model: Any, loss: str | None) -> SurfaceObjective:
     """Return the objective that the certificate of a fit states, or a loss without a penalty."""
     known = {each.name: each for each in all_losses.ALL if each.target != "classes"}
     if loss is not None and loss not in known:
@@ -667,13 +667,13 @@ def _objective(model: Any, loss: str | None) -> Objective:
     if name not in known:
         raise OptionError(f"the fit states no loss; give one, such as loss='perceptron', of {', '.join(known)}")
     if loss is not None:
-        return Objective(name, known[name], make_penalty(0.0, 0.0))
+        return SurfaceObjective(name, known[name], make_penalty(0.0, 0.0))
     if getattr(stated, "scales", None) is not None:
         raise OptionError("the penalty is of scaled columns; scale the columns before the fit, or give loss=")
     if stated is not None and stated.data.weights:
         raise OptionError("the rows of the fit have weights; give loss=, for the loss of unweighted rows")
     penalty = make_penalty(getattr(stated, "strength", 0.0), getattr(stated, "l1_ratio", 0.0))
-    return Objective(name, known[name], penalty)
+    return SurfaceObjective(name, known[name], penalty)
 
 
 def _proves_minimum(model: Any) -> bool:
