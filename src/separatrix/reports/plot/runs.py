@@ -49,6 +49,7 @@ ROW_TINT = 0.35  # opacity of the weights that are wrong on a row, shared by the
 DOTTED = 200  # states up to which each has a dot
 SURFACE = 61  # points along each side of an error surface
 SURFACE_ENTRIES = 4_000_000  # scores at once
+SHADES = 10  # of the objective
 LEVELS = 14  # contours, about as many points between any two
 NEAR = 0.35  # share of the range of a path that is drawn around it
 FRAMES = 60
@@ -590,7 +591,7 @@ def error_surface(
         surface, path = values.reshape(SURFACE, SURFACE), objective.along(space)
         axes.set(xlim=x, ylim=z)
         levels = np.unique(np.quantile(surface, np.linspace(0.0, 1.0, LEVELS) ** 1.5)[1:-1])
-        axes.contourf(*grid, surface, 40, cmap=_shades(tones), zorder=0)
+        axes.contourf(*grid, surface, SHADES, cmap=_shades(tones), zorder=0)
         if len(levels):
             axes.contour(*grid, surface, levels, colors=tones.edge, linewidths=0.7, zorder=1)
         _draw_path(axes, space)

@@ -72,9 +72,7 @@ def test_steps_draw_the_state_after_each_update_and_the_row_that_caused_it():
 
 def test_rows_that_a_state_predicts_wrong_are_hollow():
     panel = sx.plot.steps(perceptron(), X, Y)[2]
-    hollow = [
-        part for part in panel.collections if to_hex(part.get_facecolor()[0]) == "#ffffff" and len(part.get_offsets())
-    ]
+    hollow = [part for part in panel.collections if [to_hex(each) for each in part.get_facecolor()] == ["#ffffff"]]
     wrong = np.vstack([part.get_offsets() for part in hollow])
     np.testing.assert_array_equal(wrong, X[(X @ STATES[2] >= 0.0) != (Y > 0)])
 
