@@ -79,6 +79,7 @@ LINE_HEIGHT = 1.35
 KEY_MARKER = 40.0  # square points
 BELOW_LABELS = 40.0  # points from a panel to what stands below the labels of its x-axis
 FEW_DECADES, PLAIN_FROM, PLAIN_TO = 5.0, 1e-4, 1e6  # of log axes whose ticks are plain numbers
+WIDEST = 1.8  # width of a panel of one scale, of its height
 KEY_HANDLE = 34.0  # points before the text of an entry of a key
 
 _palette: ContextVar[Palette] = ContextVar("palette", default=PALETTES["light"])
@@ -363,7 +364,7 @@ def square_up(x: Range, y: Range, most: float) -> tuple[Range, Range] | None:
     reach = [x[1] - x[0], y[1] - y[0]]
     if max(reach) > most * min(reach):
         return None
-    shortest = [max(reach[0], reach[1]), max(reach[1], reach[0] / 1.5)]
+    shortest = [max(reach[0], reach[1]), max(reach[1], reach[0] / WIDEST)]
     pads = [0.5 * max(0.0, least - own) for least, own in zip(shortest, reach, strict=True)]
     return (x[0] - pads[0], x[1] + pads[0]), (y[0] - pads[1], y[1] + pads[1])
 

@@ -54,10 +54,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+WIDTH, AROUND = 6.4, 1.4  # inches, of a new figure, and of what is above and below its panel
 GRID = 150  # points along each side
 BATCH_ENTRIES = 2_000_000  # of the rows predicted at once
 PADDING = 0.12  # of the range of a column, on both sides
-ALIKE = 5.0  # largest ratio of two ranges that are drawn to one scale
+ALIKE = 4.0  # largest ratio of two ranges that are drawn to one scale
 DRAWN = 5000  # rows, at most
 MARKER_SIZES = ((12, 180.0), (60, 90.0), (400, 42.0), (DRAWN, 14.0))  # most rows, area in square points
 RING = 7.0  # points by which the ring of a support vector is wider than its marker
@@ -113,7 +114,7 @@ def boundary(
     plane = make_slice(model, X, codes, columns, at)
     right = np.asarray(model.predict(X) == np.asarray(y))
     with styled(theme):
-        axes = one_panel(ax, 6.4, 5.4)
+        axes = one_panel(ax, WIDTH, _height(plane))
         axes.set(xlim=plane.x[[0, -1]], ylim=plane.y[[0, -1]])
         _shade(axes, plane, len(labels))
         if plane.equal:
@@ -134,6 +135,13 @@ def boundary(
             _label_probabilities(axes, plane)
             _label_regions(axes, plane, labels)
         return Display((axes,), {**plane._asdict(), "boundary": lines, "margin": margins, "support_vectors": support})
+
+
+def _height(plane: Slice) -> float:
+    """Return the height of a new figure in inches: less for a wide panel of one scale."""
+    shape = (plane.y[-1] - plane.y[0]) / (plane.x[-1] - plane.x[0]) if plane.equal else 1.0
+    note = 0.15 * (len(plane.note) // 80 + bool(plane.note))
+    return float(AROUND + note + min(0.85 * WIDTH * shape, 0.65 * WIDTH))
 
 
 def _as_classifier(model: Any) -> Any:
@@ -173,7 +181,10 @@ def make_slice(model: Any, X: Any, codes: Indices, columns: Sequence[int | str] 
     design = make_design(X, intercept=False, names=None if names is None else list(map(str, names)))
     p = design.shape[1]
     if p < 2:
-        raise OptionError("a boundary is drawn in the plane of two columns, and the data have 1")
+        raise OptionError(
+            "a boundary is drawn in the plane of two columns, and the data have 1; sx.plot.weight_space draws the two"
+            " weights of one column"
+        )
     centre = np.asarray(design.rmatvec(np.ones(design.shape[0]))) / design.shape[0]
     chosen, reason = (
         choose_columns(model, design, codes, centre) if columns is None else (places(columns, design.names), "")

@@ -28,6 +28,7 @@ from separatrix.files import write_atomically
 from separatrix.fit.result import FitResult, Trace
 from separatrix.inference.evaluation import label_codes
 from separatrix.losses.base import Loss
+from separatrix.numerics import logit
 from separatrix.penalties import Penalty, make_penalty
 from separatrix.perceptron_rule import predicted_signs
 from separatrix.reports import display as look
@@ -120,11 +121,12 @@ class Plane(NamedTuple):
     equal: bool
     run: States
     tie: Any
+    level: float
 
     def weights(self, state: int) -> tuple[float, Floats]:
-        """Return the intercept and the weights of a state."""
+        """Return the intercept, less the score of the model's threshold, and the weights of a state."""
         coef = self.run.coefs[state]
-        return (float(coef[0]), coef[1:]) if len(coef) == 3 else (0.0, coef)
+        return (float(coef[0]) - self.level, coef[1:]) if len(coef) == 3 else (-self.level, coef)
 
     def right(self, state: int) -> Bools:
         """Return which rows a state predicts right."""
@@ -135,17 +137,27 @@ class Plane(NamedTuple):
 
 def _plane(model: Any, X: Any, y: Any) -> Plane:
     run, design, codes, labels = run_of(model), _design(model, X), *_classes(model, y)
-    if design.shape[1] != 2 or run.coefs.shape[1] not in {2, 3}:
+    if design.shape[1] != 2:
         raise OptionError(f"steps are drawn in the plane of two columns, and the data have {design.shape[1]}")
+    _require_weights(run, 2)
     if len(codes) != design.shape[0]:
         raise DataError(f"X has {design.shape[0]} rows and y {len(codes)}; give the rows of the fit")
     points = np.asarray(design.matvec(np.eye(2)))
     names = look.short(design.names[0]), look.short(design.names[1])
-    return Plane(points, codes, labels, names, *ranges_of(points), run, _tie(model))
+    tie = getattr(getattr(model, "fitted_", None), "tie", "positive")
+    level = float(logit(getattr(model, "threshold", 0.5)))
+    return Plane(points, codes, labels, names, *ranges_of(points), run, tie, level)
 
 
-def _tie(model: Any) -> Any:
-    return getattr(getattr(model, "fitted_", None), "tie", "positive")
+def _require_weights(run: States, columns: int) -> int:
+    """Return whether the weights of a run have an intercept; without one weight per column, there is no w to draw."""
+    intercept = int(run.coefs.shape[1]) - columns
+    if intercept not in {0, 1}:
+        raise OptionError(
+            f"the run has {run.coefs.shape[1]} weights, and the data {columns} columns: there is no w;"
+            " fit a linear model"
+        )
+    return intercept
 
 
 def _design(model: Any, X: Any) -> Design:
@@ -287,7 +299,7 @@ def _line(box: Floats, weights: Floats, intercept: float) -> Floats:
     return ends[:2] if len(ends) >= 2 else np.zeros((0, 2))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Animation(Display):
     """A run as a picture that moves: `save("run.gif")` or `save("run.mp4")`; other formats have the last state."""
 
@@ -512,9 +524,8 @@ def _around(path: Floats, *, origin: bool) -> tuple[tuple[Range, Range], Floats]
 def _two_weights(model: Any, X: Any, y: Any, chosen: Sequence[int | str] | None) -> Weights:
     """Return two weights of a model's run, the others fixed at their last values."""
     run, design = run_of(model), _design(model, X)
-    p, intercept = design.shape[1], run.coefs.shape[1] - design.shape[1]
-    if intercept not in {0, 1}:
-        raise OptionError(f"the run has {run.coefs.shape[1]} weights, where the data have {p} columns; it has no w")
+    p = design.shape[1]
+    intercept = _require_weights(run, p)
     names = [INTERCEPT] * intercept + list(design.names)
     pair = places(chosen, names) if chosen is not None else _leading(names, intercept)
     last, values = run.coefs[-1], np.zeros((p + intercept, 2))

@@ -132,6 +132,21 @@ def test_what_has_no_run_is_refused():
         sx.plot.steps(sx.LinearRegression(keep_iterates=True).fit(rows, rows[:, 0]), rows, rows[:, 0])
 
 
+def test_a_threshold_moves_the_boundary_of_every_state():
+    rows, y = overlapping()
+    model = sx.LogisticRegression(keep_iterates=True, threshold=0.8).fit(rows, y)
+    panel = sx.plot.steps(model, rows, y, most=2)[1]
+    np.testing.assert_allclose(model.predict_proba(solid(panel)[0])[:, 1], 0.8)
+    title = panel.figure.get_suptitle()
+    assert f"{(model.predict(rows) == y).sum()} of 80 rows are right" in title
+
+
+def test_kernels_have_no_w():
+    model = sx.KernelPerceptron(kernel="linear", keep_iterates=True).fit(X, Y)
+    with pytest.raises(OptionError, match="the run has 5 weights, and the data 2 columns: there is no w"):
+        sx.plot.steps(model, X, Y)
+
+
 def test_many_rows_are_thinned_and_counted():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(50_000, 2))
