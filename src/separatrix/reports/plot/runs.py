@@ -33,7 +33,7 @@ from separatrix.penalties import Penalty, make_penalty
 from separatrix.perceptron_rule import predicted_signs
 from separatrix.reports import display as look
 from separatrix.reports.display import Display, Range, Theme
-from separatrix.reports.plot.boundary import DRAWN, draw_arrow, draw_rows, marker_size, places, ranges_of
+from separatrix.reports.plot.boundary import ALIKE, DRAWN, draw_arrow, draw_rows, marker_size, places, ranges_of
 from separatrix.separability.check import check_separability
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ SURFACE = 61  # points along each side of an error surface
 SURFACE_ENTRIES = 4_000_000  # scores at once
 SHADES = 10  # of the objective
 LEVELS = 14  # contours, about as many points between any two
-NEAR = 0.35  # share of the range of a path that is drawn around it
+NEAR = 0.2  # share of the range of a path that is drawn on each side of it
 FRAMES = 60
 SECONDS_PER_FRAME, LAST_SECONDS = 0.6, 1.8
 KINDS = {"gif": "pillow", "mp4": "ffmpeg"}
@@ -427,9 +427,13 @@ def weight_space(model: Any, X: Any, y: Any, *, ax: Axes | None = None, theme: T
     certificate = check_separability(X, y, fit_intercept=INTERCEPT in space.names)
     with look.styled(theme) as tones:
         axes = look.one_panel(ax, 5.6, 5.8)
-        (x, z), box = _around(space.path, origin=True)
+        ranges = _around(space.path, origin=True)
+        squared = look.square_up(*ranges, ALIKE)
+        x, z = squared or ranges
+        box = _box(x, z)
         axes.set(xlim=x, ylim=z)
-        look.set_equal(axes)
+        if squared:
+            look.set_equal(axes)
         region = _region(reflected, box) if certificate.verdict == "separable" else np.zeros((0, 2))
         _draw_half_planes(axes, reflected, space.signs, box)
         if len(region):
@@ -511,14 +515,14 @@ def _draw_path(axes: Axes, space: Weights) -> None:
     axes.plot(*path[-1], "o", color=tones.ink, markersize=8.0, zorder=4, label="last w")
 
 
-def _around(path: Floats, *, origin: bool) -> tuple[tuple[Range, Range], Floats]:
-    """Return the ranges of a square panel around a path, and the panel's corners."""
+def _around(path: Floats, *, origin: bool) -> tuple[Range, Range]:
+    """Return padded ranges of two weights along a path, and of the origin if it is to be seen."""
     points = np.vstack([path, np.zeros((int(origin), 2))])
     low, high = points.min(axis=0), points.max(axis=0)
-    centre = (low + high) / 2.0
-    reach = 0.5 * float((high - low).max()) * (1.0 + NEAR) or 1.0
-    x, y = ((float(each) - reach, float(each) + reach) for each in centre)
-    return (x, y), _box(x, y)
+    reach = (0.5 + NEAR) * (high - low)
+    reach = np.where(reach > 0.0, reach, reach.max() or 0.25 * (float(np.abs(high).max()) or 4.0))
+    x, y = zip((low + high) / 2.0 - reach, (low + high) / 2.0 + reach, strict=True)
+    return (float(x[0]), float(x[1])), (float(y[0]), float(y[1]))
 
 
 def _two_weights(model: Any, X: Any, y: Any, chosen: Sequence[int | str] | None) -> Weights:
@@ -595,8 +599,7 @@ def error_surface(
     space, objective = _two_weights(model, X, y, weights), _objective(model, loss)
     with look.styled(theme) as tones:
         axes = look.one_panel(ax, 6.0, 5.4)
-        (x, z), _ = _around(space.path, origin=False)
-        x, z = _stretched(space.path, x, z)
+        x, z = _around(space.path, origin=False)
         grid = np.linspace(*x, SURFACE), np.linspace(*z, SURFACE)
         values = objective.over(space, np.column_stack([each.ravel() for each in np.meshgrid(*grid)]))
         surface, path = values.reshape(SURFACE, SURFACE), objective.along(space)
@@ -617,16 +620,8 @@ def error_surface(
 
 def _surface_sentence(values: Floats, run: States, name: str) -> str:
     number = counted(int(run.numbers[-1]), run.word)
-    return f"The {name} objective is {values[-1]:.4g} after {number}, from {values[0]:.4g} at first."
-
-
-def _stretched(path: Floats, x: Range, y: Range) -> tuple[Range, Range]:
-    """Return ranges that fit a path whose two weights are of different sizes."""
-    low, high = path.min(axis=0), path.max(axis=0)
-    reach = np.where(high > low, (high - low) * (0.5 + NEAR), 0.25 * max(x[1] - x[0], y[1] - y[0]))
-    centre = (low + high) / 2.0
-    first, second = ((float(c - r), float(c + r)) for c, r in zip(centre, reach, strict=True))
-    return first, second
+    first = f", from {values[0]:.4g} at first" if len(values) > 1 else ""
+    return f"The {name} objective is {values[-1]:.4g} after {number}{first}."
 
 
 def _shades(tones: look.Palette) -> Any:
