@@ -80,6 +80,7 @@ KEY_MARKER = 40.0  # square points
 BELOW_LABELS = 40.0  # points from a panel to what stands below the labels of its x-axis
 FEW_DECADES, PLAIN_FROM, PLAIN_TO = 5.0, 1e-4, 1e6  # of log axes whose ticks are plain numbers
 WIDEST = 1.8  # width of a panel of one scale, of its height
+LAYOUTS = 8  # at most
 KEY_HANDLE = 34.0  # points before the text of an entry of a key
 
 _palette: ContextVar[Palette] = ContextVar("palette", default=PALETTES["light"])
@@ -164,7 +165,7 @@ class Display:
     >>> import separatrix as sx
     >>> display = sx.plot.losses()
     >>> display
-    <Display of 1 panel: 'Losses as functions of the margin'>
+    <Display of 1 panel: 'The hinge and squared hinge losses are nowhere below the 0-1 loss.'>
     >>> display.ax.get_xlabel(), sorted(display.data)[:3]
     ('margin y·score', ['hinge', 'logistic', 'margins'])
     """
@@ -192,8 +193,18 @@ class Display:
         buffer = io.BytesIO()
         undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {"Software": None})
         with styled():
+            self._settle()
             self.figure.savefig(buffer, format=kind, dpi=dots, metadata=undated)
         return buffer.getvalue()
+
+    def _settle(self) -> None:
+        """Lay out the figure until its panels stay where they are: the first layout is an approximation."""
+        places: list[Any] | None = None
+        for _ in range(LAYOUTS):
+            before, places = places, [axes.get_position(original=True).bounds for axes in self.axes]
+            if before == places:
+                return
+            self.figure.draw_without_rendering()
 
     def show(self) -> None:
         """Open a window with this plot and all others not yet closed, and wait until they are closed."""

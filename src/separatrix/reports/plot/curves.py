@@ -53,8 +53,8 @@ def roc(
     >>> import separatrix as sx
     >>> X, y = sx.load_demo("breast-cancer")
     >>> display = sx.plot.roc(sx.GaussianGenerativeClassifier().fit(X[::2], y[::2]), X[1::2], y[1::2])
-    >>> display.ax.get_title()
-    'The AUC is 0.9858 (0.9676 to 0.9939) on 284 rows.'
+    >>> display
+    <Display of 1 panel: 'The AUC is 0.9858 (0.9676 to 0.9939) on 284 rows.'>
     """
     evaluation = evaluation_of(model, X, y, weights, level)
     with look.styled(theme) as tones:
