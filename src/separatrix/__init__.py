@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from separatrix.numerics import softmax as softmax
     from separatrix.reports import plot as plot
     from separatrix.reports.compare import compare as compare
+    from separatrix.reports.plot.runs import animate as animate
     from separatrix.reports.report import report as report
     from separatrix.selection import strength_from as strength_from
     from separatrix.selection import strength_to as strength_to
@@ -112,6 +113,7 @@ _NAMES = {
     "model.train": "train",
     "numerics": "cross_entropy entropy logit sigmoid softmax",
     "reports.compare": "compare",
+    "reports.plot.runs": "animate",
     "reports.report": "report",
     "selection": "strength_from strength_to",
     "separability.check": "check_separability",

@@ -10,7 +10,6 @@ without robustness iterations); many points are first averaged in runs. Cost: th
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,18 @@ import numpy as np
 import scipy.special
 
 from separatrix.arrays import Floats, Indices
-from separatrix.reports.display import COLOURS, EDGE, INK, SOFT, Display, set_sentence, several_panels, styled
+from separatrix.reports.display import (
+    NOTE,
+    SERIF_WIDTH,
+    Display,
+    Theme,
+    palette,
+    set_key,
+    set_sentence,
+    several_panels,
+    styled,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,12 +42,13 @@ SMOOTH_POINTS = 60
 RUNS = 500  # to which many points are averaged before smoothing
 DRAWN = 5000  # points per panel, at most
 NUMBERED = 3  # rows
-TITLE_WIDTH = 66  # characters
+DIGIT = 6.0  # points, the width of one of a row's number
+SIZE = (10.0, 8.4)  # inches
 CONTOURS = (0.5, 1.0)  # Cook's distances
 DIAGNOSTIC_PANELS = ("linearity", "normality", "equal variance", "outliers and influence")
 
 
-def diagnostics(model: Any, axes: Sequence[Axes] | None = None) -> Display:
+def diagnostics(model: Any, axes: Sequence[Axes] | None = None, *, theme: Theme = "light") -> Display:
     """Draw the four diagnostic plots of a fitted LinearRegression without a penalty; `axes`, if given, are four.
 
     >>> import separatrix as sx
@@ -49,23 +60,26 @@ def diagnostics(model: Any, axes: Sequence[Axes] | None = None) -> Display:
     from separatrix.inference.influence import influence  # noqa: PLC0415
 
     rows = influence(model)
-    return draw_diagnostics(rows, diagnose_rows(rows, getattr(model, "terms_", None)), axes)
+    return draw_diagnostics(rows, diagnose_rows(rows, getattr(model, "terms_", None)), axes, theme)
 
 
-def draw_diagnostics(influence: Influence, diagnosis: Diagnosis, axes: Sequence[Axes] | None = None) -> Display:
+def draw_diagnostics(
+    influence: Influence, diagnosis: Diagnosis, axes: Sequence[Axes] | None = None, theme: Theme = "light"
+) -> Display:
     """Draw the four diagnostic plots from a computed influence and diagnosis."""
-    with styled():
-        panels = several_panels(axes, len(DIAGNOSTIC_PANELS), beside=2, figsize=(11.0, 9.0))
+    with styled(theme):
+        panels = several_panels(axes, len(DIAGNOSTIC_PANELS), beside=2, figsize=SIZE)
         n, drawn = len(influence.places), _drawn(influence)
         note = f" {len(drawn):,} of {n:,} rows are drawn." if len(drawn) < n else ""
         drawings = (_residuals, _quantiles, _scale, _leverage)
         for panel, draw, name in zip(panels, drawings, DIAGNOSTIC_PANELS, strict=True):
             draw(panel, influence, drawn)
             sentence = f"{name}: {diagnosis.check(name).sentence}{note}"
-            set_sentence(panel, "\n".join(textwrap.wrap(sentence, TITLE_WIDTH)))
+            set_sentence(panel, sentence)
         if axes is None:
             sentence = f"independence: {diagnosis.check('independence').sentence}"
-            panels[0].figure.suptitle("\n".join(textwrap.wrap(sentence, 2 * TITLE_WIDTH)), fontsize="small")
+            text = wrapped(sentence, 72.0 * SIZE[0], NOTE, SERIF_WIDTH)
+            panels[0].figure.suptitle(text, x=0.01, ha="left", family="serif", fontsize=NOTE)
         return Display(panels, {"influence": influence, "diagnosis": diagnosis})
 
 
@@ -73,10 +87,10 @@ def draw_predictions(observed: Floats, predicted: Floats, axes: Axes) -> None:
     """Draw observed against predicted values, beside the line of exact predictions."""
     both = np.concatenate([predicted, observed])
     ends = [float(both.min()), float(both.max())]
-    axes.plot(ends, ends, ":", color=EDGE, label="exact prediction")
-    axes.plot(predicted, observed, ".", color=INK, alpha=0.4, markersize=4.0, label="rows")
+    axes.plot(ends, ends, ":", color=palette().edge, label="exact prediction")
+    axes.plot(predicted, observed, ".", color=palette().ink, alpha=0.4, markersize=4.0, label="rows")
     axes.set(xlabel="predicted", ylabel="observed")
-    axes.legend()
+    set_key(axes)
     set_sentence(axes, "Observed against predicted values")
 
 
@@ -87,7 +101,7 @@ def _drawn(influence: Influence) -> Indices:
 
 
 def _residuals(panel: Axes, rows: Influence, drawn: Indices) -> None:
-    panel.axhline(0.0, color=EDGE, linewidth=0.8)
+    panel.axhline(0.0, color=palette().edge, linewidth=0.8)
     _scatter(panel, rows, drawn, rows.fitted, rows.scaled)
     _line(panel, rows.fitted, rows.scaled)
     scaled = rows.problem.weights is not None and not rows.repeated
@@ -106,7 +120,7 @@ def _quantiles(panel: Axes, rows: Influence, drawn: Indices) -> None:
     normal[order] = scipy.special.ndtri((np.cumsum(counts) - counts / 2.0) / counts.sum())
     quarters = np.interp([0.25, 0.75], scipy.special.ndtr(normal[order]), values[order])
     slope = (quarters[1] - quarters[0]) / (2.0 * float(scipy.special.ndtri(0.75)))
-    panel.axline((0.0, float(quarters.mean())), slope=slope, color=EDGE, linewidth=0.8)
+    panel.axline((0.0, float(quarters.mean())), slope=slope, color=palette().edge, linewidth=0.8)
     _scatter(panel, rows, drawn, normal, values)
 
 
@@ -118,32 +132,46 @@ def _scale(panel: Axes, rows: Influence, drawn: Indices) -> None:
 
 
 def _leverage(panel: Axes, rows: Influence, drawn: Indices) -> None:
-    panel.axhline(0.0, color=EDGE, linewidth=0.8)
+    panel.axhline(0.0, color=palette().edge, linewidth=0.8)
     _scatter(panel, rows, drawn, rows.leverage, rows.standardised)
     limits = panel.get_ylim()
     places = np.linspace(1e-3, 0.999, 400) * min(1.0, 1.1 * float(rows.leverage.max()))
     for distance, style in zip(CONTOURS, ("--", ":"), strict=True):
         height = np.sqrt(distance * rows.fit.rank * (1.0 - places) / places)
         label = f"Cook's distance {distance:g}"
-        panel.plot(places, height, style, color=SOFT, linewidth=0.9, label=label)
-        panel.plot(places, -height, style, color=SOFT, linewidth=0.9)
+        panel.plot(places, height, style, color=palette().soft, linewidth=0.9, label=label)
+        panel.plot(places, -height, style, color=palette().soft, linewidth=0.9)
     panel.set(xlabel="leverage", ylabel="standardised residual", ylim=limits)
-    panel.legend()
+    set_key(panel)
 
 
 def _scatter(panel: Axes, rows: Influence, drawn: Indices, x: Floats, y: Floats) -> None:
     """Draw the points, and number the most influential ones."""
-    panel.plot(x[drawn], y[drawn], ".", color=INK, alpha=0.6, label="rows")
+    panel.plot(x[drawn], y[drawn], ".", color=palette().ink, alpha=0.6, label="rows")
+    taken: list[Floats] = []
     for row in rows.largest[:NUMBERED].tolist():
         if np.isfinite(y[row]):
-            number = str(rows.places[row])
-            panel.annotate(number, (x[row], y[row]), xytext=(4, 3), textcoords="offset points", fontsize="small")
+            _number_row(panel, str(rows.places[row]), (float(x[row]), float(y[row])), taken)
+
+
+def _number_row(panel: Axes, text: str, at: tuple[float, float], taken: list[Floats]) -> None:
+    """Write a row's number beside its point, where it meets neither the right edge nor a number before it."""
+    panel.autoscale_view()
+    pixels, width = panel.transData.transform(at) * 72.0 / panel.figure.dpi, DIGIT * len(text)
+    corners = panel.get_window_extent().get_points() * 72.0 / panel.figure.dpi
+    for beside, above in ((4.0, 3.0), (-4.0 - width, 3.0), (4.0, -9.0), (-4.0 - width, -9.0), (4.0, 13.0)):
+        corner = pixels + np.array([beside, above])
+        free = all((np.abs(corner - other) > (width, 10.0)).any() for other in taken)
+        if free and (corner + np.array([width, DIGIT]) <= corners[1]).all() and (corner >= corners[0]).all():
+            break
+    taken.append(corner)
+    panel.annotate(text, at, xytext=(beside, above), textcoords="offset points", fontsize=NOTE)
 
 
 def _line(panel: Axes, x: Floats, y: Floats) -> None:
     known = np.isfinite(y)
     if known.sum() > 2:
-        panel.plot(*smooth(x[known], y[known]), color=COLOURS[1], label="smooth")
+        panel.plot(*smooth(x[known], y[known]), color=palette().classes[1], label="smooth")
 
 
 def smooth(x: Floats, y: Floats) -> tuple[Floats, Floats]:

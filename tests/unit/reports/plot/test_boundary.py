@@ -42,6 +42,11 @@ def labels(display):
     return [text.get_text() for text in display.ax.get_legend().get_texts()]
 
 
+def notes(display):
+    """Return the texts below the panel."""
+    return [text.get_text().replace("\n", " ") for text in display.ax.texts if text.get_position() == (0.0, 0.0)][-1:]
+
+
 def test_the_line_is_where_the_score_is_0():
     X, y = make_data()
     model = sx.LogisticRegression().fit(X, y)
@@ -50,7 +55,7 @@ def test_the_line_is_where_the_score_is_0():
     np.testing.assert_allclose(model.decision_function(line), 0.0, atol=1e-9)
     assert len(line) > 50
     wrong = int((model.predict(X) != y).sum())
-    assert display.ax.get_title() == f"{wrong} of 60 rows predicted wrong"
+    assert display.ax.get_title() == f"{wrong} of 60 rows are predicted wrong."
     assert (display.ax.get_xlabel(), display.ax.get_ylabel()) == ("x1", "x2")
     assert labels(display)[0] == "boundary"
 
@@ -84,8 +89,8 @@ def test_probabilities_shade_the_regions():
     assert paleness[surest] < 0.65
     assert paleness[unsurest] > 0.98
     numbers = {text.get_text() for text in display.ax.texts}
-    assert numbers <= {"0.1", "0.25", "0.75", "0.9"}
-    assert "0.9" in numbers
+    assert numbers - {"", "w"} <= {"10 %", "25 %", "75 %", "90 %"}
+    assert "90 %" in numbers
 
 
 def test_a_threshold_moves_the_line():
@@ -103,7 +108,7 @@ def test_the_margin_and_its_support_vectors_are_drawn():
     margins = np.vstack(display.data["margin"])
     np.testing.assert_allclose(np.abs(margins[:, 0]), 1.0, atol=1e-9)
     np.testing.assert_array_equal(scatter(display, "support vectors"), model.support_vectors_)
-    assert "margin: score ±1" in labels(display)
+    assert "widest margin, proved" in labels(display)
     assert "support vectors (2)" in labels(display)
 
 
@@ -140,7 +145,11 @@ def test_many_columns_are_sliced_at_their_means_along_the_heaviest():
     rows = np.tile(X.mean(axis=0), (len(line), 1))
     rows[:, display.data["columns"]] = line
     np.testing.assert_allclose(model.decision_function(rows), 0.0, atol=1e-9)
-    assert display.ax.get_title().endswith("a slice, 3 other columns held at their means; rows are seen from the side")
+    means = display.data["at"]
+    others = [place for place in range(5) if place not in display.data["columns"]]
+    fixed = ", ".join(f"x{place + 1} = {means[place]:.4g}".replace("-", "−") for place in others)
+    reason = "These two columns have the largest weights per standard deviation."
+    assert notes(display) == [f"Slice at {fixed} (means); rows are projected onto it. {reason}"]
 
 
 def test_columns_are_chosen_by_name_and_held_where_told():
@@ -152,7 +161,7 @@ def test_columns_are_chosen_by_name_and_held_where_told():
     (line,) = display.data["boundary"]
     rows = np.column_stack([line[:, 1], np.full(len(line), 0.5), line[:, 0]])
     np.testing.assert_allclose(rows @ model.coef_[0] + model.intercept_[0], 0.0, atol=1e-9)
-    assert display.ax.get_title().endswith("a slice, the other column held as given; rows are seen from the side")
+    assert notes(display) == ["Slice at size = 0.5; rows are projected onto it."]
     np.testing.assert_array_equal(scatter(display, "no"), X[y == "no"][:, [2, 0]])
 
 
@@ -179,15 +188,18 @@ def test_one_against_the_rest_and_models_without_weights_are_drawn():
     neighbours = KNeighborsClassifier(5).fit(X[:, :2], y == "no")
     display = sx.plot.boundary(neighbours, X[:, :2], y == "no")
     assert display.data["boundary"]
-    with pytest.raises(OptionError, match="has no weights to choose columns by; give two of 3 as columns="):
-        sx.plot.boundary(KNeighborsClassifier().fit(X, y), X, y)
+    spread = np.column_stack([np.ones(90), X[:, 2], X[:, 0], X[:, 1]])
+    display = sx.plot.boundary(KNeighborsClassifier().fit(spread, y), spread, y)
+    assert display.data["columns"] == (2, 3)
+    assert notes(display)[0].endswith("In these two columns the means of the classes differ most.")
 
 
 def test_many_rows_are_thinned_and_the_title_says_so():
     X, y = make_data(12_000)
     display = sx.plot.boundary(sx.GaussianGenerativeClassifier().fit(X, y), X, y)
     assert len(scatter(display, "no")) + len(scatter(display, "yes")) == 4000
-    assert display.ax.get_title().endswith("4,000 of 12,000 rows are drawn")
+    assert notes(display) == ["4,000 of 12,000 rows are drawn."]
+    assert labels(display)[1] == f"no ({(y == 'no').sum():,})"
 
 
 def test_a_boundary_beyond_the_rows_is_not_drawn():
@@ -230,3 +242,63 @@ def test_a_single_column_is_refused():
     X, y = make_data()
     with pytest.raises(OptionError, match="in the plane of two columns, and the data have 1"):
         sx.plot.boundary(sx.LogisticRegression().fit(X[:, :1], y), X[:, :1], y)
+
+
+def test_a_halfspace_is_drawn_with_w_as_an_arrow_across_its_boundary():
+    X, y = [[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]], [1, 1, -1, -1, -1]
+    display = sx.plot.boundary(sx.Halfspace([5, 1], -1.0), X, y)
+    (line,) = display.data["boundary"]
+    np.testing.assert_allclose(line @ [5.0, 1.0], 1.0, atol=1e-9)
+    (arrow,) = [text for text in display.ax.texts if getattr(text, "arrow_patch", None) is not None]
+    tail, head = np.array(arrow.xyann), np.array(arrow.xy)
+    np.testing.assert_allclose(tail @ [5.0, 1.0], 1.0, atol=1e-9)
+    np.testing.assert_allclose((head - tail) @ [-1.0, 5.0], 0.0, atol=1e-9)
+    assert (head - tail) @ [5.0, 1.0] > 0.0
+    assert display.ax.get_aspect() == 1.0
+    assert [text.get_text() for text in display.ax.texts if text.get_text()] == ["w"]
+    with pytest.raises(DataError, match="y has 'no', which is none of the classes -1, 1"):
+        sx.plot.boundary(sx.Halfspace([5, 1]), X, ["no"] * 5)
+
+
+def test_columns_of_other_sizes_have_scales_of_their_own_and_no_arrow():
+    X, y = make_data()
+    display = sx.plot.boundary(sx.GaussianGenerativeClassifier().fit(X * [1.0, 1e4], y), X * [1.0, 1e4], y)
+    assert display.ax.get_aspect() == "auto"
+    assert "w" not in [text.get_text() for text in display.ax.texts]
+
+
+def test_the_widest_margin_is_plum_where_it_is_proved():
+    X, y = [[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]], [1, 1, -1, -1, -1]
+    proved = sx.plot.boundary(sx.MaxMarginClassifier().fit(X, y), X, y)
+    assert "widest margin, proved" in labels(proved)
+    soft = sx.plot.boundary(sx.LinearSVM(strength=0.1).fit(X, y), X, y)
+    assert "margin: score ±1" in labels(soft)
+    plum = [
+        to_hex(part.get_edgecolor()[0]).upper()
+        for part in (proved.ax.collections)
+        if part.get_label() == "support vectors (4)"
+    ]
+    assert plum == ["#8A2F62"]
+
+
+def test_more_classes_than_colours_are_told_apart_by_colour_and_marker():
+    rng = np.random.default_rng(0)
+    y = np.arange(270) // 30
+    X = rng.normal(size=(270, 2)) + 6.0 * np.column_stack([y % 3, y // 3])
+    display = sx.plot.boundary(sx.GaussianGenerativeClassifier().fit(X, y), X, y)
+    points = [part for part in display.ax.collections if "(30)" in str(part.get_label())]
+    looks = {(to_hex(part.get_facecolor()[0]), part.get_paths()[0].vertices.tobytes()) for part in points}
+    assert len(points) == len(looks) == 9
+    assert {text.get_text() for text in display.ax.texts} >= {str(code) for code in range(9)}
+
+
+def test_the_dark_theme_has_its_own_colours_and_leaves_the_light_one():
+    X, y = make_data()
+    model = sx.LogisticRegression().fit(X, y)
+    dark = sx.plot.boundary(model, X, y, theme="dark")
+    points = [part for part in dark.ax.collections if str(part.get_label()).startswith("yes")]
+    assert to_hex(points[0].get_facecolor()[0]).upper() == "#4EA4F7"
+    assert to_hex(dark.figure.get_facecolor()).upper() == "#10161C"
+    assert to_hex(sx.plot.boundary(model, X, y).figure.get_facecolor()).upper() == "#FBFAF7"
+    with pytest.raises(OptionError, match="theme='blue' is not one of 'light', 'dark'"):
+        sx.plot.boundary(model, X, y, theme="blue")

@@ -43,8 +43,9 @@ def test_roc_is_drawn_with_its_area(two):
     false, true, _ = peers.roc_curve(y == "malignant", model.predict_proba(X)[:, 1], drop_intermediate=False)
     np.testing.assert_allclose(drawn(display, "malignant"), [false, true])
     found = sx.evaluate(model, X, y)
-    assert display.ax.get_title() == f"AUC {found.auc} on 284 rows"
-    assert f"({found.auc.lower:.4g} to {found.auc.upper:.4g})" in display.ax.get_title()
+    title = display.ax.get_title().replace("\n", " ")
+    assert title == f"The AUC is {found.auc} on 284 rows."
+    assert f"({found.auc.lower:.4g} to {found.auc.upper:.4g})" in title
     confusion = peers.confusion_matrix(y, model.predict(X))
     cross = confusion[0, 1] / confusion[0].sum(), confusion[1, 1] / confusion[1].sum()
     np.testing.assert_allclose(np.ravel(drawn(display, "threshold of the model")), cross)
@@ -66,7 +67,7 @@ def test_scores_alone_have_a_roc(two):
     scores = X[:, 0]
     display = sx.plot.roc(sx.evaluate_classifier(y, None, ["benign", "malignant"], scores=scores))
     area = peers.roc_auc_score(y == "malignant", scores)
-    assert display.ax.get_title().startswith(f"AUC {area:.4g} (")
+    assert display.ax.get_title().startswith(f"The AUC is {area:.4g} (")
 
 
 def test_several_classes_are_each_drawn_against_the_rest(three):
@@ -80,14 +81,14 @@ def test_several_classes_are_each_drawn_against_the_rest(three):
     assert len({str(line.get_linestyle()) for line in lines}) == 3
     assert len({line.get_color() for line in lines}) == 3
     mean = peers.roc_auc_score(y, shares, multi_class="ovr")
-    assert display.ax.get_title().startswith(f"mean AUC {mean:.4g} (")
+    assert display.ax.get_title().startswith(f"The mean AUC is {mean:.4g} (")
     assert not [line for line in display.ax.lines if line.get_label() == "threshold of the model"]
 
 
 def test_a_perfect_ranking_says_why_it_has_no_interval():
     display = sx.plot.roc(sx.evaluate_classifier([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], [0, 1]))
     title = display.ax.get_title().replace("\n", " ")
-    assert title.startswith("AUC 1 on 4 rows; no interval: the scores rank every pair of rows alike")
+    assert title.startswith("The AUC is 1 on 4 rows; no interval: the scores rank every pair of rows alike")
 
 
 def test_precision_and_recall_are_drawn_in_steps(two):
@@ -132,7 +133,7 @@ def test_calibration_shows_bins_intervals_and_counts(two):
     assert f"Brier score {found.brier}, log loss {found.log_loss}; 284 rows." in title
     side = "low" if found.reliability.bias.value < 0.0 else "high"
     assert title.startswith(f"Probabilities are too {side} by {abs(found.reliability.bias.value):.2g} on average.")
-    assert "90 % intervals" in above.get_legend().get_texts()[1].get_text()
+    assert "90 % intervals" in below.get_legend().get_texts()[1].get_text()
     assert below.get_xlabel() == "probability of 'malignant'"
 
 

@@ -150,7 +150,8 @@ def test_coefficients_have_the_intervals_of_the_table():
     np.testing.assert_array_equal(segments(display), [(term.lower, term.upper) for term in terms])
     np.testing.assert_array_equal(display.ax.lines[0].get_xdata(), [term.estimate for term in terms])
     np.testing.assert_array_equal(display.ax.lines[0].get_ydata(), [0.0, 1.0, 2.0])
-    assert display.ax.get_xlabel() == "coefficient, for one unit more of the column; 90 % intervals"
+    assert display.ax.get_xlabel() == "coefficient, per unit of the column"
+    assert display.ax.get_title() == "3 of 3 intervals (90 %) exclude 0."
     assert display.ax.yaxis_inverted()
     whole = sx.plot.coefficients(table, intercept=True)
     assert names(whole) == ["intercept", "x1", "x2", "x3"]
@@ -162,7 +163,7 @@ def test_ratios_are_drawn_on_a_log_axis():
     table = model.summary()
     np.testing.assert_allclose(segments(display), [(t.ratio_lower, t.ratio_upper) for t in table.terms[1:]])
     assert display.ax.get_xscale() == "log"
-    assert display.ax.get_xlabel().startswith("ratio of odds")
+    assert display.ax.get_xlabel().startswith("odds ratio")
     X, _ = iris()
     with pytest.raises(OptionError, match="ratios=True needs the table of a logistic model"):
         sx.plot.coefficients(sx.LinearRegression().fit(X[:, :3], X[:, 3]), ratios=True)
@@ -177,7 +178,7 @@ def test_a_penalty_leaves_hollow_markers_and_the_reason():
         np.testing.assert_array_equal(drawn[label].get_xdata(), model.coef_[place])
         assert drawn[label].get_markerfacecolor() == "#FFFFFF"
     assert len({line.get_marker() for line in drawn.values()}) == 3
-    words = " ".join(display.ax.get_xlabel().split())
+    words = " ".join(display.ax.texts[-1].get_text().split())
     assert "no interval: the fit has a penalty (strength=0.1)" in words
     assert names(display) == ["x1", "x2", "x3", "x4"]
 
@@ -186,8 +187,8 @@ def test_coefficients_that_run_off_are_named_with_the_reason():
     model = sx.LogisticRegression(on_separation="ignore").fit(*iris(("setosa", "versicolor"), slice(0, 2)))
     display = sx.plot.coefficients(model)
     assert names(display) == ["x1 [1]", "x2 [2]"]
-    assert [text.get_text() for text in display.ax.texts] == ["no estimate"] * 2
-    words = " ".join(display.ax.get_xlabel().split())
+    assert [text.get_text() for text in display.ax.texts[:-1]] == ["no estimate"] * 2
+    words = " ".join(display.ax.texts[-1].get_text().split())
     assert "[1] no interval: the likelihood has no maximum" in words
     display.figure.canvas.draw()
 
@@ -209,8 +210,9 @@ def test_a_model_without_a_likelihood_says_so():
     model = sx.LinearSVM(strength=0.1).fit(X, y)
     display = sx.plot.coefficients(model, most=4)
     assert names(display) == ["x1", "x2", "x3", "x4"]
-    assert display.ax.get_title() == "The first 4 of 30 coefficients"
-    assert "no interval: LinearSVM has no standard errors" in display.ax.get_xlabel()
+    title = display.ax.get_title().replace("\n", " ")
+    assert title == "No coefficient has a confidence interval. The first 4 of 30 coefficients are drawn."
+    assert "no interval: LinearSVM has no standard errors" in display.ax.texts[-1].get_text()
     with pytest.raises(OptionError, match="has no coefficients to draw"):
         sx.plot.coefficients(3)
 
