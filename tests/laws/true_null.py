@@ -137,10 +137,10 @@ def _add(share: Share, table: InferenceTable) -> None:
 
 def line(share: Share) -> str:
     """Return the counts as a row of a Markdown table."""
-    rates = (
-        f"{share.rate(flagged):.3f} of {share.shown[flagged]:,}" if share.shown[flagged] else "–"
-        for flagged in (False, True)
-    )
+    rates = []
+    for flagged, limit in ((False, PLAIN_LIMIT), (True, FLAGGED_LIMIT)):
+        text, bold = f"{share.rate(flagged):.3f} of {share.shown[flagged]:,}", "**" * (share.rate(flagged) > limit)
+        rates.append(f"{bold}{text}{bold}" if share.shown[flagged] else "–")
     design, absent = share.design, f"{share.absent / share.cells:.1%}"
     return f"| {' | '.join((design.name, design.model, share.table, absent, *rates))} |"
 
