@@ -45,6 +45,7 @@ from separatrix.errors import DataError, NeedsError, OptionError
 from separatrix.numerics import as_objects, first_rounded, refuse_masked, rounded_error
 
 INTERCEPT = "intercept"
+CATEGORY_TYPE = re.compile(r"categor|enum|string|str$|utf8", re.IGNORECASE)  # names of types of pandas and polars
 # Beyond these, a square leaves the range of a float64 (about 1e±308).
 LARGEST, SMALLEST = 1e150, 1e-150
 NOT_FINITE = ("must not contain infs or NaNs", "=nan is out of range", "there is no information")  # after an overflow
@@ -418,8 +419,9 @@ def as_floats(X: Any, names: Sequence[str] | None) -> Any:
 
 
 def require_entries(X: Any) -> None:
-    """Raise a DataError for masked entries, and for a sparse matrix of other dimensions or with indices outside."""
+    """Raise a DataError for masked entries, categories, and a sparse matrix that is damaged or of other dimensions."""
     refuse_masked(X, "X")
+    _refuse_categories(X)
     if not _is_sparse(X):
         return
     _require_two_dimensions(X)
@@ -427,6 +429,19 @@ def require_entries(X: Any) -> None:
         raise DataError(
             f"the sparse matrix of shape {X.shape} is damaged: {fault}; build it again from rows, columns and entries"
         )
+
+
+def _refuse_categories(X: Any) -> None:
+    """Raise a DataError for a frame's column that is declared to be a category or text, whose codes are no numbers."""
+    kinds = getattr(X, "dtypes", None)
+    if kinds is None or not hasattr(X, "columns"):
+        return
+    for name, kind in zip(X.columns, kinds, strict=True):
+        if CATEGORY_TYPE.match(str(kind)):
+            raise DataError(
+                f"column {str(name)!r} is of type '{kind!s:.40}', a category and not a number; use sx.train or a"
+                " formula, which make a factor of it, or convert it to numbers first"
+            )
 
 
 def _index_fault(matrix: Any) -> str | None:

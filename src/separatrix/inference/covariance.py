@@ -64,6 +64,7 @@ from separatrix.inference.small_samples import (
     matrix_units,
     merge_groups,
     row_units,
+    single_test,
 )
 from separatrix.problem import Problem
 
@@ -194,10 +195,17 @@ def robust_covariance(
 
 
 def robust_f_test(
-    units: Units, contrasts: Floats, wald: float | None, choice: CovarianceChoice, df: float | None
+    units: Units,
+    contrasts: Floats,
+    wald: float | None,
+    names: Sequence[str],
+    choice: CovarianceChoice,
+    df: float | None,
 ) -> JointTest:
     """Return the F test of a Wald statistic, None if the covariance is singular; `contrasts` (k, rank) are tested."""
     count, groups = len(contrasts), choice.group_count
+    if count == 1 and wald is not None:
+        return single_test(units, contrasts, wald, names[0], choice.kind, choice.unit, df)
     if wald is None or 0 < groups <= count:
         return JointTest(math.nan, df, singular_covariance(count, groups))
     return joint_test(units, contrasts, wald, choice.kind, choice.unit, df)

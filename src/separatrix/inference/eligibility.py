@@ -115,6 +115,10 @@ class Refusal(StrEnum):
         "{events:.3g} events per parameter are too few for likelihood-ratio tests, which reject too often there; use"
         " fewer columns"
     )
+    RELATED_ROWS = (
+        "the likelihood takes rows to be independent, which rows of a group need not be; use wald_test with the same"
+        " covariance and groups"
+    )
     NOT_TESTABLE = "the rows that overlap do not tell {names} from the other columns: nothing to test; test others"
     TOO_LARGE = (
         "{rows:#row} of {columns:#column} are too many to copy, as a test of separated classes needs; use a sample"

@@ -257,7 +257,10 @@ def wald_test_of(names: Sequence[str], coef: Floats, matrix: Floats, choice: Cov
     """Return the χ² test of coefficients (k,) by their covariance (k, k); raise a DataError if that is singular."""
     chi2 = wald_statistic(coef, matrix)
     if chi2 is None:
-        raise DataError(singular_covariance(len(coef), choice.group_count))
+        alone = len(coef) == 1
+        raise DataError(
+            Refusal.NO_VARIANCE(name=names[0]) if alone else singular_covariance(len(coef), choice.group_count)
+        )
     return WaldTest(tuple(names), chi2, len(coef), chi2_probability(chi2, len(coef)), choice.kind)
 
 
@@ -275,7 +278,7 @@ def robust_wald_test(
     Raises a DataError if the covariance is singular, or the test would reject too many true nulls.
     """
     test, k = wald_test_of(names, coef, matrix, choice), len(coef)
-    f, rest, objection, note = robust_f_test(units, contrasts, test.chi2, choice, df)
+    f, rest, objection, note = robust_f_test(units, contrasts, test.chi2, names, choice, df)
     if objection:
         raise DataError(objection)
     if rest is None:

@@ -27,8 +27,6 @@ from separatrix.inference.profile import Interval, likelihood_intervals
 from separatrix.inference.restriction import restrict
 from separatrix.inference.table import InferenceTable, Term, chi2_probability
 
-LEAST_EVENTS = 2.0  # per parameter; with fewer, χ² rejects a true null in some 9 % of fits at 5 %
-
 
 def likelihood_ratio_test(fit: LikelihoodFit, names: Sequence[str]) -> LikelihoodRatioTest:
     """Return the test of the named columns; raise an error if there is none."""
@@ -36,8 +34,8 @@ def likelihood_ratio_test(fit: LikelihoodFit, names: Sequence[str]) -> Likelihoo
         raise OptionError(not_frequencies(fit.weighting, robust=False))
     if fit.loglik is None:
         raise SeparationError(Refusal.MAXIMUM_NOT_SHOWN())
-    if fit.mle is None or _too_few(fit):
-        raise DataError(_too_few(fit) if fit.mle is not None else no_maximum(len(fit.classes)))
+    if fit.mle is None or fit.too_few_events:
+        raise DataError(fit.too_few_events if fit.mle is not None else no_maximum(len(fit.classes)))
     indices = coefficient_indices(names, fit.problem.design.names)
     tested, restriction = [fit.problem.design.names[index] for index in indices], restrict(fit, indices)
     if restriction is None or not restriction.degrees_of_freedom:
@@ -55,9 +53,15 @@ def likelihood_ratio_table(fit: LikelihoodFit, level: float) -> InferenceTable:
     table = likelihood_table(fit, CovarianceChoice("classical"), level, wald=False)
     if fit.mle is None or fit.weighting:
         return table
-    if _too_few(fit):
+    if fit.too_few_events:
         terms = tuple(
-            Term(term.name, term.estimate, term.standard_error, absent=term.absent or _too_few(fit), output=term.output)
+            Term(
+                term.name,
+                term.estimate,
+                term.standard_error,
+                absent=term.absent or fit.too_few_events,
+                output=term.output,
+            )
             for term in table.terms
         )
         return replace(table, terms=with_ratios(terms, fit.problem.design))
@@ -69,12 +73,6 @@ def likelihood_ratio_table(fit: LikelihoodFit, level: float) -> InferenceTable:
         terms=with_ratios(terms, fit.problem.design),
         conventions=(convention, *table.conventions),
     )
-
-
-def _too_few(fit: LikelihoodFit) -> str:
-    """Return that there are too few events for χ²; empty if there are enough."""
-    events = fit.events_per_parameter
-    return Refusal.TOO_FEW_EVENTS(events=events) if events < LEAST_EVENTS else ""
 
 
 def _term(interval: Interval) -> Term:

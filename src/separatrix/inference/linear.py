@@ -269,8 +269,9 @@ def _robust_overall_test(
 ) -> Measure:
     choice, virtual = covariance.choice, int(facts.virtual)
     value = _overall_wald(robust, facts.fit)
-    slopes = np.eye(facts.fit.rank)[virtual:]
-    test = robust_f_test(robust.units, slopes, value, choice, covariance.degrees_of_freedom)
+    slopes, fit = np.eye(facts.fit.rank)[virtual:], facts.fit
+    names = [name for index, name in enumerate(facts.names) if index >= virtual and index not in fit.aliased]
+    test = robust_f_test(robust.units, slopes, value, names, choice, covariance.degrees_of_freedom)
     if test.objection or test.df is None:
         return Measure("F", None, absent=test.objection)
     measure = f_test("F", test.f, count, test.df)

@@ -186,10 +186,21 @@ def joint_test(units: Units, contrasts: Floats, wald: float, kind: str, unit: st
     if rate > (INVALID_BY_ROWS if unit == "row" else INVALID_BY_GROUPS) or (own and rest < LEAST_FREEDOM):
         remedy = 'covariance="classical"' if own else REMEDIES.get(kind, CR2)
         return JointTest(math.nan, df, Refusal.LIBERAL_JOINTLY(covariance=kind, count=count, rate=rate, remedy=remedy))
-    note = "" if rate <= LIBERAL else f"small sample: rejects a true null in up to {rate:.1%} of samples at 5 %"
     if own:
-        return JointTest(wald * rest / (moments.freedom * count), rest, note=note)
-    return JointTest(wald / count, df, note=note)
+        return JointTest(wald * rest / (moments.freedom * count), rest, note=_liberal_note(rate))
+    return JointTest(wald / count, df, note=_liberal_note(rate))
+
+
+def single_test(
+    units: Units, contrast: Floats, wald: float, name: str, kind: str, unit: str, df: float | None
+) -> JointTest:
+    """Return the F test of one coefficient, judged as its t in a table; the contrast is (1, rank)."""
+    (worth,) = trust(units, contrast, [name], kind, unit, df)
+    return JointTest(wald, worth.df, worth.absent, _liberal_note(worth.rate))
+
+
+def _liberal_note(rate: float) -> str:
+    return "" if rate <= LIBERAL else f"small sample: rejects a true null in up to {rate:.1%} of samples at 5 %"
 
 
 def few_notes(trusts: Sequence[Trust], names: Sequence[str], kind: str, groups: int) -> Iterator[str]:

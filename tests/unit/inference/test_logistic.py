@@ -533,6 +533,21 @@ def test_columns_are_tested_together_by_refits(fit_intercept: bool) -> None:
         model.lr_test(["x4"])
 
 
+def test_with_too_few_events_no_likelihood_ratio_is_shown() -> None:
+    """χ² rejects a true null in some 9 % of fits there: one reason for the cells, the measure and the test by name."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 4)), (np.arange(80) % 9 == 0).astype(int)
+    model = sx.LogisticRegression().fit(X, y)
+    reason = "1.8 events per parameter are too few for likelihood-ratio tests, which reject too often there"
+    for table in (model.summary(), model.summary(test="lr")):
+        measure = table.measure("likelihood ratio")
+        assert measure.p_value is None
+        assert measure.absent.startswith(reason)
+        assert table.measure("AIC").value is not None
+    with pytest.raises(DataError, match=reason):
+        model.lr_test(["x1", "x2", "x3", "x4"])
+
+
 def test_a_softmax_tests_and_profiles_by_the_likelihood() -> None:
     rows = np.random.default_rng(8).normal(size=(60, 2))
     y = np.digitize(rows[:, 0] + np.random.default_rng(9).logistic(size=60), [-0.7, 0.7])

@@ -278,3 +278,49 @@ def test_softmax_has_cr2_too():
         plain = clustered.term(term.name, term.output)
         assert term.standard_error == pytest.approx(plain.standard_error, rel=0.2)
         assert term.standard_error > plain.standard_error
+
+
+@pytest.mark.parametrize("kind", ["HC1", "clustered", "clustered_HC0", "CR2"])
+@pytest.mark.parametrize("treated", [1, 3])
+@pytest.mark.parametrize("estimator", [sx.LinearRegression(), sx.LogisticRegression()], ids=["linear", "logistic"])
+def test_one_coefficient_is_tested_by_name_as_in_the_table(estimator, treated, kind):
+    """The joint test of one coefficient is the square of its t: the same p-value, or the same reason."""
+    logistic = isinstance(estimator, sx.LogisticRegression)
+    X, y, groups = clustered_rows([6] * 10, seed=7)
+    X[:, 0] = groups < treated
+    given = {} if kind == "HC1" else {"groups": groups}
+    model = estimator.fit(X, y > 0.0 if logistic else y)
+    table = model.summary(covariance=kind, **given)
+    for term in table.terms:
+        if term.absent:
+            with pytest.raises(DataError) as refused:
+                model.wald_test([term.name], covariance=kind, **given)
+            assert str(refused.value) == term.absent
+            continue
+        test = model.wald_test([term.name], covariance=kind, **given)
+        assert (test.f_p_value or test.p_value) == pytest.approx(term.p_value, rel=1e-9)
+        assert bool(test.note) == any(repr(term.name) in note for note in table.notes)
+    assert table.term("x1").absent or kind == "HC1"
+
+
+def test_the_overall_f_of_one_column_is_its_cell():
+    X, y, _ = clustered_rows([1] * 30, seed=12, columns=2)
+    X[:, 1] = np.eye(30)[4]
+    for place in (0, 1):
+        table = sx.LinearRegression().fit(X[:, [place]], y).summary(covariance="HC3")
+        cell, overall = table.term("x1"), table.measure("F")
+        assert overall.absent == cell.absent
+        assert bool(cell.absent) == (place == 1)
+        assert overall.p_value == (None if place else pytest.approx(cell.p_value, rel=1e-9))
+
+
+def test_the_likelihood_is_not_compared_where_rows_are_in_groups():
+    """χ² takes rows to be independent: here it rejects a true null in most samples."""
+    X, y, groups = clustered_rows([20] * 40, seed=13)
+    model = sx.LogisticRegression().fit(X[:, :1], y > 0.0)
+    assert model.summary().measure("likelihood ratio").p_value is not None
+    assert model.summary("CR2").measure("likelihood ratio").p_value is not None
+    for kind in ("clustered", "clustered_HC0", "CR2"):
+        measure = model.summary(kind, groups=groups).measure("likelihood ratio")
+        assert (measure.value, measure.p_value) == (None, None)
+        assert "rows of a group need not be; use wald_test with the same covariance" in measure.absent

@@ -151,3 +151,26 @@ def test_types_that_contradict_each_other_are_refused() -> None:
         sx.train(from_frame(frame), "y", category="g")
     with pytest.raises(DataError, match="has no column 'gg'"):
         sx.train(frame, "y", category="gg")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(pd.Categorical(CODES)),
+        pd.Series(WORDS, dtype="str"),
+        pl.Series(WORDS),
+        pl.Series(WORDS, dtype=pl.Enum(["1", "2", "3"])),
+        pl.Series(WORDS, dtype=pl.Categorical),
+    ],
+    ids=["pandas category", "pandas text", "polars text", "polars enum", "polars category"],
+)
+def test_an_estimator_does_not_take_the_codes_of_a_category_for_numbers(column) -> None:
+    """`sx.train` tests the factor; the slope of its codes is another question."""
+    frame = (pl if isinstance(column, pl.Series) else pd).DataFrame({"x": [0.5, 1, 2, 4, 3, 1, 2, 5], "g": column})
+    message = r"column 'g' is of type '.+', a category and not a number; use sx\.train or a formula"
+    with pytest.raises(DataError, match=message):
+        sx.LinearRegression().fit(frame, np.arange(8.0))
+    with pytest.raises(DataError, match=message):
+        sx.blocked(frame)
+    with pytest.raises(DataError, match=message):
+        sx.check_separability(frame, CODES)
