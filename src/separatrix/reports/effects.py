@@ -90,6 +90,12 @@ class Effect:
     marks: dict[str, float] = field(default_factory=dict)
 
     @property
+    def ends(self) -> dict[str, float]:
+        """The estimate and the ends of the interval that are not absent."""
+        numbers = {"estimate": self.estimate, "lower": self.lower, "upper": self.upper}
+        return {name: number for name, number in numbers.items() if number is not None}
+
+    @property
     def diverges(self) -> bool:
         """Whether the interval has one infinite end."""
         return sum(end is not None and math.isinf(end) for end in (self.lower, self.upper)) == 1
@@ -199,21 +205,21 @@ def make_forest(trained: TrainedModel, table: Table | TableSource, rows: Sampled
     own = [term for term in coefficients.terms if term.name in names]
     if not own or all(term.estimate is None for term in own):
         return None
-    inference = _inference(trained, table, own)
-    diverging = dict(_diverging(inference, own, coefficients.level))
+    inference = tested_inference(trained, table, own)
+    diverging = dict(diverging_intervals(inference, own, coefficients.level))
     ratios = any(term.ratio is not None for term in own) or trained.model.rule.link in {"sigmoid", "one_vs_rest"}
     reading = _Reading(trained, rows, diverging, ratios)
     effects = {(effect.term.output, effect.term.name): effect for effect in map(reading.effect, own)}
     shown = _largest(effects, names)
-    tests = {} if len(shown) < len(names) else dict(_joint_tests(trained, inference))
+    tests = {} if len(shown) < len(names) else dict(joint_tests(trained, inference))
     classes = [output for output, _ in groupby(own, key=lambda term: term.output)]
     drawn = classes[:CLASSES_SHOWN]
     outputs = [
         (output, tuple(_groups(trained, {name: effects[output, name] for name in shown}, tests))) for output in drawn
     ]
     tested = any(term.lower is not None for term in own)
-    axis = _Axis.over([effects[output, name] for output in drawn for name in shown], ratios)
-    placed = tuple((output, tuple(map(axis.placed, groups))) for output, groups in outputs)
+    axis = Axis.over([end for output in drawn for name in shown for end in effects[output, name].ends.values()], ratios)
+    placed = tuple((output, tuple(_placed(group, axis) for group in groups)) for output, groups in outputs)
     notes, marked = _noted(placed, ratios, coefficients)
     return Forest(
         outputs=marked,
@@ -248,7 +254,7 @@ def _largest(effects: dict[tuple[Any, str], Effect], names: Sequence[str]) -> li
 # Fits of the rows again
 
 
-def _inference(trained: TrainedModel, table: Table | TableSource, terms: Sequence[Term]) -> Inference | None:
+def tested_inference(trained: TrainedModel, table: Table | TableSource, terms: Sequence[Term]) -> Inference | None:
     """Return what tests coefficients, with its rows for a likelihood; None if nothing is tested, or rows are many."""
     fitted = trained.fitted
     if fitted.table is None or all(term.p_value is None for term in terms):
@@ -269,7 +275,7 @@ def _needs_rows(trained: TrainedModel, terms: Sequence[Term]) -> bool:
     return several or any(term.estimate is None for term in terms)
 
 
-def _diverging(
+def diverging_intervals(
     inference: Inference | None, terms: Sequence[Term], level: float
 ) -> Iterator[tuple[tuple[Any, str], tuple[Interval, Curve | None]]]:
     """Yield the profile-likelihood interval of each coefficient of two classes without an estimate, with its curve."""
@@ -302,7 +308,7 @@ def _curve(fit: LikelihoodFit, contrast: Contrast, interval: Interval) -> Curve 
     return Curve(values, logliks, supremum, limit) if np.isfinite(logliks).all() else None
 
 
-def _joint_tests(trained: TrainedModel, inference: Inference | None) -> Iterator[tuple[str, tuple[str, str]]]:
+def joint_tests(trained: TrainedModel, inference: Inference | None) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the joint test of each column with several coefficients: by F, or by the likelihood ratio."""
     if inference is None or len(trained.model.coef) > 1:
         return
@@ -414,6 +420,15 @@ def _groups(trained: TrainedModel, effects: dict[str, Effect], tests: dict[str, 
             yield Group(column.name if labelled else "", own, *test)
 
 
+def _placed(group: Group, axis: Axis) -> Group:
+    """Return a group with the marks of its effects."""
+    marked = (
+        replace(effect, marks={name: axis.place(number) for name, number in effect.ends.items()})
+        for effect in group.effects
+    )
+    return replace(group, effects=tuple(marked))
+
+
 # Notes
 
 
@@ -502,8 +517,8 @@ def _plain_name(effect: Effect) -> str:
 
 
 @dataclass(frozen=True)
-class _Axis:
-    """A linear scale of effects: values `low` and `high` at the percentages `start` and `stop`."""
+class Axis:
+    """A linear scale: values `low` and `high` at the percentages `start` and `stop`."""
 
     low: float
     high: float
@@ -512,17 +527,16 @@ class _Axis:
     ticks: tuple[tuple[float, str], ...]
 
     @staticmethod
-    def over(effects: Sequence[Effect], ratios: bool) -> _Axis:
-        """Return the axis that holds 0 and every finite number of the effects."""
-        ends = [end for effect in effects for end in (effect.estimate, effect.lower, effect.upper) if end is not None]
+    def over(ends: Sequence[float], ratios: bool) -> Axis:
+        """Return the axis that holds 0 and every finite one of some numbers."""
         finite = [0.0, *filter(math.isfinite, ends)]
         low, high = min(finite), max(finite)
         if low == high:
             low, high = -1.0, 1.0
         start = ENDS[0] + OPEN * (-math.inf in ends)
         stop = ENDS[1] - OPEN * (math.inf in ends)
-        bare = _Axis(low, high, start, stop, ())
-        ticks = [(bare.place(value), label) for value, label in (_ratio_ticks if ratios else _ticks)(low, high)]
+        bare = Axis(low, high, start, stop, ())
+        ticks = [(bare.place(value), label) for value, label in (ratio_ticks if ratios else _ticks)(low, high)]
         if math.inf in ends:
             ticks.append((ENDS[1], "∞"))
         if -math.inf in ends:
@@ -535,14 +549,6 @@ class _Axis:
             return ENDS[int(value > 0.0)]
         share = (value - self.low) / (self.high - self.low)
         return round(self.start + share * (self.stop - self.start), 2)
-
-    def placed(self, group: Group) -> Group:
-        """Return a group with the marks of its effects."""
-        return replace(group, effects=tuple(replace(each, marks=self._marks(each)) for each in group.effects))
-
-    def _marks(self, effect: Effect) -> dict[str, float]:
-        ends = {"lower": effect.lower, "upper": effect.upper, "estimate": effect.estimate}
-        return {name: self.place(value) for name, value in ends.items() if value is not None}
 
 
 def _ticks(low: float, high: float) -> Iterator[tuple[float, str]]:
@@ -558,7 +564,7 @@ def _step(span: float) -> float:
     return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if span / (factor * power) <= MOST_TICKS)
 
 
-def _ratio_ticks(low: float, high: float) -> Iterator[tuple[float, str]]:
+def ratio_ticks(low: float, high: float) -> Iterator[tuple[float, str]]:
     """Yield the logarithms of round ratios: powers of 2, 4 or 10, or linear steps on a narrow axis."""
     for base in (2.0, 4.0, 10.0):
         unit = math.log(base)
