@@ -28,10 +28,11 @@ from separatrix.model.train import TrainedModel, evaluated_fit
 from separatrix.rendering.html import LOOK, render_template
 from separatrix.rendering.sheet import ABSENT, Grid, Sheet, digits, percent
 from separatrix.reports import pictures, text
-from separatrix.reports.effects import Forest, effect_sentence, make_forest, number_cell, p_cell, why_sentence
+from separatrix.reports.effects import Forest, effect_sentence, make_forest, why_sentence
 from separatrix.reports.findings import Finding, findings_of, no_intervals
 from separatrix.reports.perceptron import mistake_bars, mistake_sentences, perceptron_notes
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS
+from separatrix.reports.scale import number_cell, p_cell
 from separatrix.tables.table import Table, TableSource
 
 HIDDEN_OPTIONS = {"scales"}  # long lists

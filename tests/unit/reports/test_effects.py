@@ -8,8 +8,9 @@ import scipy.special
 
 import separatrix as sx
 from separatrix.model.train import TrainOptions, train_table
-from separatrix.reports.effects import ratio_ticks, effect_sentence, make_forest, number_cell
+from separatrix.reports.effects import effect_sentence, make_forest
 from separatrix.reports.pictures import sample_rows
+from separatrix.reports.scale import number_cell, ratio_ticks
 from separatrix.tables.demos import demo_table
 from separatrix.tables.table import Column, Table, category_column
 
