@@ -21,7 +21,7 @@ from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
 from separatrix.inference.fitted import RefusedInference
 from separatrix.inference.table import InferenceTable
-from separatrix.model.adopt import with_rows
+from separatrix.model.adopt import ARRAYS, with_rows
 from separatrix.model.evaluate import Evaluation
 from separatrix.model.file import model_to_dict
 from separatrix.model.train import TrainedModel, evaluated_fit
@@ -199,7 +199,8 @@ def _lead(report: Report) -> list[str]:
     used = int(model.data.get("rows", report.table.n_rows))
     columns, kinds = counted(len(model.encoding.columns), "column"), text.kinds(trained)
     columns += f" ({kinds})" if "," in kinds else ""
-    what = f"{text.model_title(model)}, fitted to {counted(used, 'row')} of {report.table.source} with {columns}"
+    source = "" if report.table.source == ARRAYS else f" of {report.table.source}"
+    what = f"{text.model_title(model)}, fitted to {counted(used, 'row')}{source} with {columns}"
     what += f" and a penalty of strength {trained.fitted.strength:.3g}" if trained.fitted.strength else ""
     effects = ""
     if forest is not None:
