@@ -4,9 +4,6 @@ Numbers are odds ratios for log-odds, else changes of the score or of the predic
 with a unit, for a level against its reference level. The columns with several coefficients have a joint test. A
 coefficient without a finite estimate has its profile-likelihood interval, and a note says why, what the data do say,
 and what to do. No number is clipped: the axis holds every finite one, and an arrow leads to an infinite end.
-
-Cost: one fit of the rows, one more per joint test, and some 20 per coefficient that diverges, for tables of at most
-`MOST_ENTRIES` cells.
 """
 
 from __future__ import annotations
@@ -21,28 +18,17 @@ from typing import Any
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.design.encode.encoding import encode_source
-from separatrix.errors import SeparatrixError, counted
-from separatrix.families.base import fit_family
-from separatrix.inference.eligibility import Contrast
-from separatrix.inference.fitted import Inference, LogisticModel
-from separatrix.inference.likelihood import LikelihoodFit
-from separatrix.inference.profile import Interval, likelihood_interval, profile_curve
+from separatrix.errors import counted
+from separatrix.inference.profile import Interval
 from separatrix.inference.table import InferenceTable, Term
-from separatrix.model.target import training_rows, without_missing_target
 from separatrix.model.train import TrainedModel
-from separatrix.rendering.sheet import ABSENT, LARGE, Reasons, digits, percent
+from separatrix.rendering.sheet import Reasons, digits, percent
 from separatrix.reports.pictures import SampledRows, coefficient_table
+from separatrix.reports.refit import Curve, diverging_intervals, joint_tests, tested_inference
+from separatrix.reports.scale import Axis, number_cell
 from separatrix.tables.table import Table, TableSource
 
 NAMES_SHOWN, CLASSES_SHOWN, ROWS_SHOWN = 30, 7, 90  # coefficients, classes, and their product
-MOST_ENTRIES = 2_000_000  # rows times features, above which nothing is fitted again
-MOST_TESTS = 12  # joint tests
-CURVES, CURVE_POINTS, CURVE_REACH = 2, 41, 3.0  # curves at most, points of each, and log odds beyond the finite end
-SMALL_P = 0.001
-ENDS = (3.0, 97.0)  # percent of the width of the axis
-OPEN = 12.0  # percent of the width for each infinite end
-LEAST_TICKS, MOST_TICKS = 3, 7
 NAMED = 4  # effects in a sentence
 
 
@@ -59,16 +45,6 @@ class Share:
     def text(self) -> str:
         """The share in words."""
         return f"{self.own:,} of {self.rows:,} ({percent(self.own / self.rows)})"
-
-
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """The log-likelihood of a diverging coefficient at `values`, its supremum, and the `limit` of the interval."""
-
-    values: Floats
-    logliks: Floats
-    supremum: float
-    limit: float
 
 
 @dataclass(frozen=True)
@@ -88,6 +64,12 @@ class Effect:
     shares: tuple[Share, ...] = ()
     curve: Curve | None = None
     marks: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def ends(self) -> dict[str, float]:
+        """The estimate and the ends of the interval that are not absent."""
+        numbers = {"estimate": self.estimate, "lower": self.lower, "upper": self.upper}
+        return {name: number for name, number in numbers.items() if number is not None}
 
     @property
     def diverges(self) -> bool:
@@ -149,71 +131,27 @@ class Forest:
         return [effect for effect in self.effects if effect.diverges]
 
 
-def p_cell(value: float | None) -> str:
-    """Return a p-value as in journals.
-
-    >>> p_cell(0.0212), p_cell(0.26), p_cell(1e-9), p_cell(None)
-    ('0.021', '0.26', '< 0.001', '—')
-    """
-    if value is None:
-        return ABSENT
-    return f"< {SMALL_P:g}" if value < SMALL_P else f"{value:.{3 if value < 0.1 else 2}f}"
-
-
-def number_cell(value: float | None, *, ratio: bool) -> str:
-    """Return an effect as text, or the ratio whose logarithm it is.
-
-    >>> number_cell(0.7, ratio=True), number_cell(-0.004, ratio=True), number_cell(-1.25, ratio=False)
-    ('2.01', '0.996', '−1.25')
-    >>> number_cell(math.inf, ratio=True), number_cell(-math.inf, ratio=True), number_cell(12.5, ratio=True)
-    ('∞', '0', '268\\u202f337')
-    """
-    if value is None or math.isnan(value):
-        return ABSENT
-    if math.isinf(value):
-        return "∞" if value > 0.0 else "0" if ratio else "−∞"
-    return _ratio_cell(value) if ratio else _spaced(digits(value)).replace("-", "−")
-
-
-def _ratio_cell(logarithm: float) -> str:
-    if abs(logarithm) > math.log(1e6):
-        power = math.floor(logarithm / math.log(10.0))
-        return f"{math.exp(logarithm - power * math.log(10.0)):.1f}·10{str(power).translate(RAISED)}"
-    value = math.exp(logarithm)
-    if value < 0.1 or (logarithm and f"{value:.2f}" == "1.00"):
-        return f"{value:.4g}" if value > 0.1 else f"{value:.2g}"
-    return f"{value:.2f}" if value < 10.0 else f"{value:.1f}" if value < 100.0 else _spaced(f"{value:,.0f}")
-
-
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def _spaced(text: str) -> str:
-    """Return a number with narrow spaces for thousands, none below 10,000."""
-    return text.replace(",", "\N{NARROW NO-BREAK SPACE}" if len(text.partition(".")[0]) > len("9,999") else "")
-
-
 def make_forest(trained: TrainedModel, table: Table | TableSource, rows: SampledRows) -> Forest | None:
     """Return the largest coefficients in the order of the model; None without any estimate of a feature."""
     coefficients, names = coefficient_table(trained), trained.model.encoding.feature_names
     own = [term for term in coefficients.terms if term.name in names]
     if not own or all(term.estimate is None for term in own):
         return None
-    inference = _inference(trained, table, own)
-    diverging = dict(_diverging(inference, own, coefficients.level))
+    inference = tested_inference(trained, table, own)
+    diverging = dict(diverging_intervals(inference, own, coefficients.level))
     ratios = any(term.ratio is not None for term in own) or trained.model.rule.link in {"sigmoid", "one_vs_rest"}
     reading = _Reading(trained, rows, diverging, ratios)
     effects = {(effect.term.output, effect.term.name): effect for effect in map(reading.effect, own)}
     shown = _largest(effects, names)
-    tests = {} if len(shown) < len(names) else dict(_joint_tests(trained, inference))
+    tests = {} if len(shown) < len(names) else dict(joint_tests(trained, inference))
     classes = [output for output, _ in groupby(own, key=lambda term: term.output)]
     drawn = classes[:CLASSES_SHOWN]
     outputs = [
         (output, tuple(_groups(trained, {name: effects[output, name] for name in shown}, tests))) for output in drawn
     ]
     tested = any(term.lower is not None for term in own)
-    axis = _Axis.over([effects[output, name] for output in drawn for name in shown], ratios)
-    placed = tuple((output, tuple(map(axis.placed, groups))) for output, groups in outputs)
+    axis = Axis.over([end for output in drawn for name in shown for end in effects[output, name].ends.values()], ratios)
+    placed = tuple((output, tuple(_placed(group, axis) for group in groups)) for output, groups in outputs)
     notes, marked = _noted(placed, ratios, coefficients)
     return Forest(
         outputs=marked,
@@ -243,86 +181,6 @@ def _largest(effects: dict[tuple[Any, str], Effect], names: Sequence[str]) -> li
     most = min(NAMES_SHOWN, max(4, ROWS_SHOWN // outputs))
     largest = set(sorted(names, key=lambda name: -sizes[name])[:most])
     return [name for name in names if name in largest]
-
-
-# Fits of the rows again
-
-
-def _inference(trained: TrainedModel, table: Table | TableSource, terms: Sequence[Term]) -> Inference | None:
-    """Return what tests coefficients, with its rows for a likelihood; None if nothing is tested, or rows are many."""
-    fitted = trained.fitted
-    if fitted.table is None or all(term.p_value is None for term in terms):
-        return None
-    if fitted.result.certificate.kind == "least-squares":
-        return fitted.inference
-    entries = int(trained.model.data.get("rows", 0)) * len(trained.model.encoding.feature_names)
-    if entries > MOST_ENTRIES or not _needs_rows(trained, terms):
-        return None
-    encoding = trained.model.encoding
-    encoded = encode_source(encoding, without_missing_target(table, trained.model.target, "impute")[0])
-    again: Inference | None = fit_family(training_rows(encoding, encoded, trained.target), fitted.options).inference
-    return again
-
-
-def _needs_rows(trained: TrainedModel, terms: Sequence[Term]) -> bool:
-    several = any(len(column.names) > 1 for column in trained.model.encoding.columns)
-    return several or any(term.estimate is None for term in terms)
-
-
-def _diverging(
-    inference: Inference | None, terms: Sequence[Term], level: float
-) -> Iterator[tuple[tuple[Any, str], tuple[Interval, Curve | None]]]:
-    """Yield the profile-likelihood interval of each coefficient of two classes without an estimate, with its curve."""
-    absent = {term.name for term in terms if term.estimate is None}
-    if not isinstance(inference, LogisticModel) or len(inference.fits) > 1 or not absent:
-        return
-    (fit,) = inference.fits
-    if fit.weighting or fit.loglik is None or inference.firth is not None:
-        return
-    wanted: list[Contrast] = [each for each in fit.contrasts if each.name in absent and each.output is None]
-    for place, contrast in enumerate(wanted[:NAMES_SHOWN]):
-        interval = likelihood_interval(fit, contrast, level)
-        curve = _curve(fit, contrast, interval) if place < CURVES else None
-        yield (contrast.output, contrast.name), (interval, curve)
-
-
-def _curve(fit: LikelihoodFit, contrast: Contrast, interval: Interval) -> Curve | None:
-    """Return the curve from below 0 or the finite end of the interval to well beyond it; None without such an end."""
-    up = interval.upper == math.inf
-    limit = interval.lower if up else interval.upper
-    if not math.isfinite(limit):
-        return None
-    reach = max(abs(limit), CURVE_REACH)
-    first, last = (
-        (min(0.0, limit - reach / 2.0), limit + reach) if up else (limit - reach, max(0.0, limit + reach / 2.0))
-    )
-    values = np.linspace(first, last, CURVE_POINTS)
-    supremum = float(fit.loglik or 0.0)
-    logliks = supremum - profile_curve(fit, contrast, values)
-    return Curve(values, logliks, supremum, limit) if np.isfinite(logliks).all() else None
-
-
-def _joint_tests(trained: TrainedModel, inference: Inference | None) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the joint test of each column with several coefficients: by F, or by the likelihood ratio."""
-    if inference is None or len(trained.model.coef) > 1:
-        return
-    columns = [column for column in trained.model.encoding.columns if len(column.names) > 1]
-    for column in columns[:MOST_TESTS]:
-        place = trained.model.encoding.places[trained.model.encoding.columns.index(column)]
-        names = trained.model.encoding.feature_names[place]
-        try:
-            yield column.name, _joint_test(inference, names)
-        except SeparatrixError:
-            continue  # the notes of its coefficients say why
-
-
-def _joint_test(inference: Inference, names: Sequence[str]) -> tuple[str, str]:
-    if isinstance(inference, LogisticModel):
-        ratio = inference.lr_test(names)
-        return f"likelihood ratio χ²({ratio.degrees_of_freedom}) = {ratio.chi2:.4g}", p_cell(ratio.p_value)
-    wald = inference.wald_test(names)
-    rest = f"{wald.residual_degrees_of_freedom:.4g}"
-    return f"F({wald.degrees_of_freedom}, {rest}) = {wald.f:.4g}", p_cell(wald.f_p_value)
 
 
 # Rows
@@ -414,6 +272,15 @@ def _groups(trained: TrainedModel, effects: dict[str, Effect], tests: dict[str, 
             yield Group(column.name if labelled else "", own, *test)
 
 
+def _placed(group: Group, axis: Axis) -> Group:
+    """Return a group with the marks of its effects."""
+    marked = (
+        replace(effect, marks={name: axis.place(number) for name, number in effect.ends.items()})
+        for effect in group.effects
+    )
+    return replace(group, effects=tuple(marked))
+
+
 # Notes
 
 
@@ -496,84 +363,3 @@ def _names(forest: Forest, side: int) -> str:
 def _plain_name(effect: Effect) -> str:
     level, against, _ = effect.unit.partition(", against ")
     return f"{effect.name} = {level}" if against else effect.name
-
-
-# The axis
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """A linear scale of effects: values `low` and `high` at the percentages `start` and `stop`."""
-
-    low: float
-    high: float
-    start: float
-    stop: float
-    ticks: tuple[tuple[float, str], ...]
-
-    @staticmethod
-    def over(effects: Sequence[Effect], ratios: bool) -> _Axis:
-        """Return the axis that holds 0 and every finite number of the effects."""
-        ends = [end for effect in effects for end in (effect.estimate, effect.lower, effect.upper) if end is not None]
-        finite = [0.0, *filter(math.isfinite, ends)]
-        low, high = min(finite), max(finite)
-        if low == high:
-            low, high = -1.0, 1.0
-        start = ENDS[0] + OPEN * (-math.inf in ends)
-        stop = ENDS[1] - OPEN * (math.inf in ends)
-        bare = _Axis(low, high, start, stop, ())
-        ticks = [(bare.place(value), label) for value, label in (_ratio_ticks if ratios else _ticks)(low, high)]
-        if math.inf in ends:
-            ticks.append((ENDS[1], "∞"))
-        if -math.inf in ends:
-            ticks.insert(0, (ENDS[0], "0" if ratios else "−∞"))
-        return replace(bare, ticks=tuple(ticks))
-
-    def place(self, value: float) -> float:
-        """Return the place of a value in percent; of an infinite one, the end of the axis."""
-        if math.isinf(value):
-            return ENDS[int(value > 0.0)]
-        share = (value - self.low) / (self.high - self.low)
-        return round(self.start + share * (self.stop - self.start), 2)
-
-    def placed(self, group: Group) -> Group:
-        """Return a group with the marks of its effects."""
-        return replace(group, effects=tuple(replace(each, marks=self._marks(each)) for each in group.effects))
-
-    def _marks(self, effect: Effect) -> dict[str, float]:
-        ends = {"lower": effect.lower, "upper": effect.upper, "estimate": effect.estimate}
-        return {name: self.place(value) for name, value in ends.items() if value is not None}
-
-
-def _ticks(low: float, high: float) -> Iterator[tuple[float, str]]:
-    """Yield round values within the ends, with their labels."""
-    step = _step(high - low)
-    for index in range(math.ceil(low / step), math.floor(high / step) + 1):
-        yield index * step, f"{index * step:.6g}".replace("-", "−")
-
-
-def _step(span: float) -> float:
-    """Return the least of 1, 2, 5, 10, … that divides a span into at most as many parts as there are ticks."""
-    power = 10.0 ** math.floor(math.log10(span / MOST_TICKS))
-    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if span / (factor * power) <= MOST_TICKS)
-
-
-def _ratio_ticks(low: float, high: float) -> Iterator[tuple[float, str]]:
-    """Yield the logarithms of round ratios: powers of 2, 4 or 10, or linear steps on a narrow axis."""
-    for base in (2.0, 4.0, 10.0):
-        unit = math.log(base)
-        powers = range(math.ceil(low / unit), math.floor(high / unit) + 1)
-        if len(powers) < LEAST_TICKS and base == 2.0:
-            yield from ((math.log(value), label) for value, label in _ticks(math.exp(low), math.exp(high)))
-            return
-        if len(powers) <= MOST_TICKS:
-            break
-    stride = math.ceil(len(powers) / MOST_TICKS)
-    yield from ((power * unit, _power(base, power)) for power in powers if power % stride == 0)
-
-
-def _power(base: float, power: int) -> str:
-    value = base**power
-    if 1.0 / LARGE < value < LARGE:
-        return f"{value:g}"
-    return f"10{str(power).translate(RAISED)}"

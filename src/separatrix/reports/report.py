@@ -21,17 +21,18 @@ from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
 from separatrix.inference.fitted import RefusedInference
 from separatrix.inference.table import InferenceTable
-from separatrix.model.adopt import with_rows
+from separatrix.model.adopt import ARRAYS, with_rows
 from separatrix.model.evaluate import Evaluation
 from separatrix.model.file import model_to_dict
 from separatrix.model.train import TrainedModel, evaluated_fit
 from separatrix.rendering.html import LOOK, render_template
 from separatrix.rendering.sheet import ABSENT, Grid, Sheet, digits, percent
 from separatrix.reports import pictures, text
-from separatrix.reports.effects import Forest, effect_sentence, make_forest, number_cell, p_cell, why_sentence
+from separatrix.reports.effects import Forest, effect_sentence, make_forest, why_sentence
 from separatrix.reports.findings import Finding, findings_of, no_intervals
 from separatrix.reports.perceptron import mistake_bars, mistake_sentences, perceptron_notes
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS
+from separatrix.reports.scale import number_cell, p_cell
 from separatrix.tables.table import Table, TableSource
 
 HIDDEN_OPTIONS = {"scales"}  # long lists
@@ -198,7 +199,8 @@ def _lead(report: Report) -> list[str]:
     used = int(model.data.get("rows", report.table.n_rows))
     columns, kinds = counted(len(model.encoding.columns), "column"), text.kinds(trained)
     columns += f" ({kinds})" if "," in kinds else ""
-    what = f"{text.model_title(model)}, fitted to {counted(used, 'row')} of {report.table.source} with {columns}"
+    source = "" if report.table.source == ARRAYS else f" of {report.table.source}"
+    what = f"{text.model_title(model)}, fitted to {counted(used, 'row')}{source} with {columns}"
     what += f" and a penalty of strength {trained.fitted.strength:.3g}" if trained.fitted.strength else ""
     effects = ""
     if forest is not None:

@@ -8,8 +8,9 @@ import scipy.special
 
 import separatrix as sx
 from separatrix.model.train import TrainOptions, train_table
-from separatrix.reports.effects import _ratio_ticks, effect_sentence, make_forest, number_cell
+from separatrix.reports.effects import effect_sentence, make_forest
 from separatrix.reports.pictures import sample_rows
+from separatrix.reports.scale import number_cell, ratio_ticks
 from separatrix.tables.demos import demo_table
 from separatrix.tables.table import Column, Table, category_column
 
@@ -148,7 +149,7 @@ def test_axes_have_round_ratios():
         (-40.0, 60.0): ["10⁻¹⁴", "10⁻⁷", "1", "10⁷", "10¹⁴", "10²¹"],
     }
     for (low, high), expected in labels.items():
-        ticks = list(_ratio_ticks(low, high))
+        ticks = list(ratio_ticks(low, high))
         assert [label for _, label in ticks][: len(expected)] == expected
         assert all(low <= value <= high for value, _ in ticks)
         assert len(ticks) <= 7
