@@ -54,7 +54,7 @@ def test_a_kernel_of_your_own_cannot_be_written() -> None:
     y = np.where(X[:, 0] > 0, 1, 0)
     certificate = sx.check_separability(X, y, kernel=lambda a, b: a @ b.T)
     assert certificate.verify(X, y)
-    with pytest.raises(OptionError, match="cannot be written"):
+    with pytest.raises(OptionError, match="cannot be saved"):
         certificate.to_json()
 
 
