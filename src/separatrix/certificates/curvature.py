@@ -57,7 +57,7 @@ from separatrix.problem import Problem, shift_intercept
 MAX_WIDTH = 3000  # coefficients: beyond, the Hessian is not formed
 CAREFUL = 2**22  # products of a pass up to which dot products are compensated
 SHORTFALLS = (2.0**-6, 2.0**-20)  # values of τ that are tried for the squared hinge
-LEAST_CURVATURE = 2.0**-30  # smaller ones, of rows that are almost separated, make κ large
+LEAST_CURVATURE = 2.0**-24  # smaller ones, of rows that are almost separated, make κ large
 STATED_SLACK = 3.0  # times the rounding errors: what fits state, so that another machine proves it too
 SMALL_PIVOT = 2.0**-13  # of a Cholesky factor in columns of equal scale: some may be dependent
 MOST_NAMES = 10  # aliased or held columns that a claim names

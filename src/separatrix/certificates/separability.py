@@ -119,9 +119,12 @@ class SeparabilityCertificate(Certificate):
         if self.data.map is None:
             return f"{self.data.without}: {claim}" if self.data.without else claim
         values = "in floats" if self.data.map.exact else "in floats computed here"
-        margin = "" if self.widest is None else f"; the widest margin there is {shown_down(self.widest.lower, 6)}"
-        if self.widest is not None and self.widest.verdict != "widest margin":
-            margin += f" or more, at most {shown_up(self.widest.upper, 6)}"
+        margin = ""
+        if self.widest is not None and self.widest.verdict == "widest margin":
+            margin = f"; the widest margin there is {self.widest.lower:.6g}"
+        elif self.widest is not None:
+            least, most = shown_down(self.widest.lower, 6), shown_up(self.widest.upper, 6)
+            margin = f"; the widest margin there is {least} or more, at most {most}"
         return f"after the map ({self.data.map.words}, {values}): {claim}{margin}"
 
     def _claim(self) -> str:

@@ -23,7 +23,7 @@ from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError, SeparationError, SeparationWarning
 from separatrix.inference.covariance import CovarianceChoice
 from separatrix.inference.likelihood import likelihood_table
-from separatrix.inference.mle import held_relations
+from separatrix.inference.mle import held_relations, invert_information
 
 # 300 people, 18 of them exposed, every one of these a case; of the others every third.
 EXPOSED = np.repeat([1.0, 0.0], [18, 282])[:, np.newaxis]
@@ -632,3 +632,10 @@ def test_profiles_that_are_not_known_say_why() -> None:
     assert all("in every row" in interval.absent for interval in collinear.profile_intervals()[1:])
     softmax = fitted(X, np.array([0, 0, 0, 1, 1, 1, 2, 2])).profile_intervals()
     assert all(interval.absent and not math.isfinite(interval.lower) for interval in softmax)
+
+
+def test_an_empty_information_is_not_given_to_lapack(capfd: pytest.CaptureFixture[str]) -> None:
+    """LAPACK wrote of an illegal value on standard error."""
+    inverse, scale, null = invert_information(np.zeros((0, 0)))
+    assert (inverse.shape, scale.shape, null.shape) == ((0, 0), (0,), (0, 0))
+    assert capfd.readouterr().err == ""
