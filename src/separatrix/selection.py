@@ -68,8 +68,7 @@ from separatrix.problem import Problem, shift_intercept
 from separatrix.solvers.base import Solver
 from separatrix.solvers.coordinate import COVARIANCE_COLUMNS, Coordinate, Memory
 from separatrix.solvers.iterate import expand_at, minimise_free
-from separatrix.solvers.lbfgs import HessianLBFGS
-from separatrix.solvers.lbfgs import Memory as HessianMemory
+from separatrix.solvers.lbfgs import HessianLBFGS, HessianMemory
 
 RATIO, WIDE_RATIO = 1e-4, 1e-2  # smallest to largest strength, and the same with more columns than rows
 LEAST_L1_RATIO = 1e-3  # replaces l1_ratio 0 in the grid, since no strength makes coefficients 0 there

@@ -509,9 +509,7 @@ class _Attempt:
         by_column = np.linalg.norm(lengths.reshape(-1, outputs), axis=1)
         error = float(errors @ by_column) * OUTWARD
         root_sum = float(np.sqrt(np.diag(hessian)) @ lengths)
-        half = scipy.linalg.blas.dtrmm(1.0, metric, hessian, side=1)  # as the metric is upper triangular
-        product = scipy.linalg.blas.dtrmm(1.0, metric, half, trans_a=1)
-        deviation = float(np.linalg.norm(product - np.eye(count)))
+        deviation = float(np.linalg.norm(_congruence(hessian, metric) - np.eye(count)))
         deviation *= 1.0 + gamma(count * count)
         square = 1.0 - OUTWARD * deviation - OUTWARD * rounding * root_sum * root_sum
         if not square > 0.0:
@@ -670,6 +668,11 @@ def _selects(coordinates: Floats) -> bool:
     return ones == coordinates.shape[1] and ones == int(np.count_nonzero(coordinates))
 
 
+def _congruence(matrix: Floats, root: Floats) -> Floats:
+    """Return MᵗAM for an upper triangular M."""
+    return np.asarray(scipy.linalg.blas.dtrmm(1.0, root, scipy.linalg.blas.dtrmm(1.0, root, matrix, side=1), trans_a=1))
+
+
 def _inverse_root(matrix: Floats) -> tuple[Floats, float] | None:
     """Return an upper triangular M with MᵗAM = I, up to rounding, and the least pivot of A in equal scales.
 
@@ -701,7 +704,7 @@ def _sums(block: Block, *arguments: Any) -> _Sums:
         slope, slope_error, curvature = slope[:, 1:], slope_error[:, 1:], curvature[:, 1:, 1:]
     if weights is not None:
         value, slope, slope_error, curvature = ((weights * part.T).T for part in (value, slope, slope_error, curvature))
-    slope_size = np.abs(slope)
+    slope_size, largest = np.abs(slope), _largest(absolute)
     per_row = (slope_size + slope_error).reshape(len(y), -1).sum(axis=1)  # of a softmax: more than half of Σₖ |slopeₖ|
     return _Sums(
         depth=float(len(y)) + 4.0,
@@ -715,8 +718,8 @@ def _sums(block: Block, *arguments: Any) -> _Sums:
         hessian=block_hessian(rows, curvature),
         mass=float(curvature.sum() if curvature.ndim == 1 else np.trace(curvature, axis1=1, axis2=2).sum()),
         relative_error=relative,
-        largest=_largest(sizes),
-        largest_entries=_largest(absolute),
+        largest=largest if sizes is absolute else _largest(sizes),
+        largest_entries=largest,
         column_gradient=block.rmatvec(slope) if point.jumps else np.zeros(0),
     )
 

@@ -10,7 +10,7 @@ Cost: one pass per step; the subsample's passes count in proportion to its rows.
 
 With few rows the Hessian of all rows is a better preconditioner (`HessianLBFGS`): that at the start, and after every
 `STALE` steps that at the iterate. Close to the minimum its steps are almost Newton steps at the cost of a gradient.
-Runs on the same data under other penalties can share a `Memory`: the Hessian of the loss is the same for all penalties.
+Runs on the same data under other penalties can share a `HessianMemory`: the loss has the same Hessian for all of them.
 
 Cost: one pass per step, and one Hessian, n·p², for every `STALE` of them.
 """
@@ -51,7 +51,7 @@ class LBFGS:
         return _descend(problem, coef, lambda _: precondition)
 
 
-class Memory:
+class HessianMemory:
     """The last Hessian of a loss, without a penalty, and the number of steps of the last run with it."""
 
     def __init__(self) -> None:
@@ -63,13 +63,13 @@ class Memory:
 class HessianLBFGS:
     """L-BFGS preconditioned by the Hessian of all rows; runs on the same data that share a `memory` compute fewer."""
 
-    memory: Memory | None = field(default=None, compare=False, repr=False)
+    memory: HessianMemory | None = field(default=None, compare=False, repr=False)
 
     needs: ClassVar[Needs] = Needs(curvature=True, smooth_penalty=True, otherwise=SMOOTH_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
-        memory, unpenalised = self.memory or Memory(), replace(problem, penalty=NoPenalty())
+        memory, unpenalised = self.memory or HessianMemory(), replace(problem, penalty=NoPenalty())
         curvature = np.repeat(problem.penalty.curvature(problem.penalty_weights), coef.size // len(coef))
         if memory.steps > STALE:
             memory.hessian = None
