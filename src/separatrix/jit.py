@@ -61,6 +61,37 @@ class Reduction(Loop[Arguments, Result]):
     fastmath = {"reassoc"}  # noqa: RUF012  # never changed
 
 
+class ProductSum(Loop[Arguments, Result]):
+    """A loop of dot products and sums of any order, with fused multiply-adds."""
+
+    fastmath = {"reassoc", "contract", "nsz"}  # noqa: RUF012  # never changed
+
+
+class Elementary(Loop[Arguments, Result]):
+    """A function of a number that is compiled into its callers, which may fuse multiply-adds but not reorder sums."""
+
+    fastmath = {"contract"}  # noqa: RUF012  # never changed
+
+    @functools.cached_property
+    def compiled(self) -> Callable[Arguments, Result]:
+        """The function, to be compiled as part of its callers."""
+        return _compile(self.function, None, self.fastmath, inline=True)
+
+
+class RowTerms(Loop[Arguments, Result]):
+    """A loop that writes value, slope and curvature of a loss for the scores and targets of some rows.
+
+    It is compiled apart, and other loops call it through a pointer, once for many rows.
+    """
+
+    fastmath = {"contract"}  # noqa: RUF012  # never changed
+
+    @functools.cached_property
+    def compiled(self) -> Callable[Arguments, Result]:
+        """The loop as machine code with a fixed signature."""
+        return _compile(self.function, "void(float64[::1], float64[::1], float64[:, ::1], int64)", self.fastmath)
+
+
 class Scalar(Loop[Arguments, Result]):
     """A branch-free expression of float64 numbers, which takes whole arrays when interpreted."""
 
@@ -72,6 +103,7 @@ class Scalar(Loop[Arguments, Result]):
 
 
 loop, reduction, scalar = Loop, Reduction, Scalar  # their names as decorators
+product_sum, elementary, row_terms = ProductSum, Elementary, RowTerms
 
 
 class WorkGate:
@@ -88,16 +120,23 @@ class WorkGate:
 
     def choose(self, loop: Loop[Arguments, Result], operations: int) -> Callable[Arguments, Result]:
         """Return the form of `loop` for the next `operations` scalar operations."""
+        return loop.compiled if self.is_passed(operations) else loop
+
+    def is_passed(self, operations: int) -> bool:
+        """Count the next `operations`, and tell whether compiled code is worth loading for them."""
         spent = self.spent.get(self.kind, 0) + operations
         self.spent[self.kind] = spent
-        return loop if spent <= self.operations else loop.compiled
+        return spent > self.operations
 
 
-def _compile(function: Callable[..., Any], signature: str | None, fastmath: bool | set[str]) -> Callable[..., Any]:
+def _compile(
+    function: Callable[..., Any], signature: str | None, fastmath: bool | set[str], *, inline: bool = False
+) -> Callable[..., Any]:
     from numba import njit  # noqa: PLC0415  # takes 0.5 s, so only for work that repays it
 
     with _cache_folder() as folder:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+        options |= {"inline": "always"} if inline else {}
         compiled: Any = njit(cache=folder is not None, **options)(_with_compiled_callees(function))
         _discard_damaged(getattr(compiled, "_cache", None))
         if signature and hasattr(compiled, "compile"):  # plain Python where NUMBA_DISABLE_JIT is set
@@ -105,6 +144,14 @@ def _compile(function: Callable[..., Any], signature: str | None, fastmath: bool
             compiled.disable_compile()
     result: Callable[..., Any] = compiled
     return result
+
+
+def is_cached(loop: Loop[..., Any]) -> bool:
+    """Tell whether this machine has compiled a loop before, for any types; without loading Numba."""
+    if "compiled" in vars(loop):
+        return True
+    name = f"{Path(inspect.getfile(loop.function)).stem}.{loop.function.__qualname__}-*.nbi"
+    return any(True for _ in _loops_folder(os.environ.get("NUMBA_CACHE_DIR", "")).rglob(name))
 
 
 def _discard_damaged(cache: Any) -> None:
@@ -145,7 +192,7 @@ def _cache_folder() -> Iterator[Path | None]:
 
     config: Any = numba.config
     before = config.CACHE_DIR
-    folder = (Path(before) if before else _user_cache()) / f"separatrix-{_sources_digest()}"
+    folder = _loops_folder(before)
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
     config.CACHE_DIR = str(folder)
@@ -153,6 +200,11 @@ def _cache_folder() -> Iterator[Path | None]:
         yield folder if folder.is_dir() and os.access(folder, os.W_OK) else None
     finally:
         config.CACHE_DIR = before
+
+
+def _loops_folder(chosen: str) -> Path:
+    """Return the folder of compiled loops, in the one chosen for Numba or, if there is none, the user's cache."""
+    return (Path(chosen) if chosen else _user_cache()) / f"separatrix-{_sources_digest()}"
 
 
 def _user_cache() -> Path:

@@ -21,9 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
-from separatrix.design.base import Block, Design, Expansion, block_hessian
+from separatrix.design.base import Block, Design, Expansion
 from separatrix.design.build import row_radius
+from separatrix.design.sweeps import block_hessian
 from separatrix.errors import NeedsError
+from separatrix.jit import RowTerms
 from separatrix.losses.base import Loss
 from separatrix.numerics import compensated_dots, compensated_sums, entropy_complement, entropy_term, two_sum
 from separatrix.penalties import NoPenalty, Penalty
@@ -43,6 +45,11 @@ class WeightedLoss:
         """Return the weighted value, slope and curvature of the loss at some scores, up to an order."""
         parts = self.loss.expand(eta, y, order)
         return tuple((weights[0] * part.T).T if weights else part for part in parts)
+
+    @property
+    def row_terms(self) -> RowTerms[..., Any] | None:
+        """The loss as a compiled loop; None if it has several scores per row."""
+        return getattr(self.loss, "row_terms", None)
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,16 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Block, Design, Group, add_each, map_groups
+from separatrix.design.sweeps import read_only, sweep_sparse, unsigned
 from separatrix.design.storage import INT32_ENTRIES, RowFile, as_storage, sparse_from_parts, stack_rows, write_rows
 from separatrix.loops.rows import Rows
+from separatrix.loops.sweep import Products, Targets
 
 CENTRE_ROWS = 1000  # sampled rows that decide which columns lie far from 0
 FAR = 10.0  # standard deviations from 0 at which a column is centred
 GROUPS = 32  # groups of blocks: more than there are cores, so that no core waits long
 BLOCK_ELEMENTS = 2**17  # of a dense block: a megabyte of float64, which a core's cache holds
+LONG_BLOCKS = 8  # times as many rows of a block that compiled code reads in tiles
 WIDE_SHARE = 4  # a block has at least p / WIDE_SHARE rows, so that matrix products of wide blocks stay efficient
 BLOCK_ENTRIES = 2**20  # of a sparse block: with fewer entries a thread costs more than it saves
 ENTRIES_A_COLUMN = 4  # of a sparse block: with fewer, adding the blocks' results costs as much as reading the blocks
@@ -48,6 +51,15 @@ class SparseBlock(Block):
     @cached_property
     def transposed(self) -> Any:
         return _transposed(self.values)
+
+    def run_sweep(self, weights: Floats, targets: Targets, products: Products) -> bool:
+        if self.values.format == "csr":
+            sweep_sparse(self.values, weights, targets, products)
+        return bool(self.values.format == "csr")
+
+    @property
+    def sweep_depth(self) -> float:
+        return float(self.values.shape[0])
 
     def largest_entry(self) -> float:
         return float(np.abs(self.values.data).max(initial=0.0))
@@ -115,12 +127,17 @@ class StoredDesign(Design):
     def slices(self) -> list[slice]:
         """The rows of each block; a CSC matrix is one block."""
         n, width = self.storage.shape
-        most = None if self.memory is None else int(BLOCK_SHARE * self.memory) // self.storage.entry_bytes
+        most = self._most_elements
         if not self.storage.sparse:
             return dense_slices(n, width, most)
         if self.in_memory and self.storage.array().format == "csc":
             return [slice(0, n)]
         return sparse_slices(self.storage.starts, width, most)
+
+    @property
+    def _most_elements(self) -> int | None:
+        """The elements of the largest block that the memory limit allows; None without a limit."""
+        return None if self.memory is None else int(BLOCK_SHARE * self.memory) // self.storage.entry_bytes
 
     @abstractmethod
     def _make_block(self, values: Any, start: int) -> Block:
@@ -138,6 +155,14 @@ class StoredDesign(Design):
 
     def groups(self) -> Sequence[Iterable[Block]]:
         return [map(self._block, group) for group in in_groups(self.slices)]
+
+    def long_groups(self) -> Sequence[Iterable[Block]]:
+        return [map(self._block, group) for group in in_groups(self.long_slices)]
+
+    @property
+    def long_slices(self) -> list[slice]:
+        """The rows of each block of a compiled sweep."""
+        return self.slices
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
         return self._make_block(self.storage.take(np.asarray(indices, dtype=np.intp)), 0).dense()
@@ -186,6 +211,15 @@ class DenseDesign(StoredDesign):
     ) -> None:
         super().__init__(rows, names, virtual, memory=memory)
         self.centre = centre
+
+    @property
+    def long_slices(self) -> list[slice]:
+        """The rows of several blocks as one, unless they are copied to be centred, or too many for the memory limit."""
+        (n, width), most = self.storage.shape, self._most_elements
+        if self.centre is not None or (most is not None and most < LONG_BLOCKS * BLOCK_ELEMENTS):
+            return self.slices
+        step = LONG_BLOCKS * dense_slices(n, width)[0].stop
+        return [slice(start, min(n, start + step)) for start in range(0, n, step)]
 
     @property
     def values(self) -> NDArray[Any]:
@@ -289,7 +323,7 @@ class SparseDesign(StoredDesign):
     @cached_property
     def _by_rows(self) -> Rows:
         matrix = self.storage.by_rows
-        columns, starts = _unsigned(matrix.indices), _unsigned(matrix.indptr)
+        columns, starts = unsigned(matrix.indices), unsigned(matrix.indptr)
         return Rows(read_only(matrix.data), columns, starts, matrix.shape[1], int(self.virtual))
 
     def to_csc(self) -> Any:
@@ -373,15 +407,3 @@ def far_means(sample: NDArray[Any]) -> Floats | None:
     least, largest = (signs * sample).min(axis=0), (signs * sample).max(axis=0)
     moved = signs * np.clip(np.abs(mean), largest / 2.0, 2.0 * least)
     return np.where(far, np.where(largest <= 4.0 * least, moved, mean), 0.0)
-
-
-def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:
-    """View indices as unsigned: compiled code then skips the check for negative indices."""
-    return read_only(indices.view(np.uint32 if indices.dtype.itemsize == 4 else np.uint64))
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """View an array as read-only, as some users' arrays are: loops are then compiled once, not twice."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -7,6 +7,8 @@ of ones (the intercept), which is never stored.
 Groups of blocks run in threads, one per core, each with a single-threaded BLAS. Results are combined in the order of
 the groups, which do not depend on the number of cores, so sums are the same on any number of cores.
 
+A `sweep` over many rows runs as compiled code (`design.sweeps`), in longer blocks, once that repays loading it.
+
 Cost: one pass per call of `fold` or `gather`, plus about 50 µs to start the threads.
 """
 
@@ -24,8 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
+from separatrix.design import sweeps
+from separatrix.design.sweeps import SlopeSums, SlopeSweep, Sweep
 from separatrix.errors import NeedsError
 from separatrix.loops.rows import Rows
+from separatrix.loops.sweep import Products, Targets
 
 Task = Callable[..., Any]  # called with (block, *vectors sliced to the block, *shared arguments)
 Combine = Callable[[Any, Any], Any]
@@ -97,6 +102,16 @@ class Block:
     def rmatvec(self, values: Floats) -> Floats:
         """Return Xᵗ values: (p,) for values (m,), (p, K) for (m, K)."""
         return with_sum(values, np.asarray(self.transposed @ values, dtype=np.float64), self.virtual)
+
+    def run_sweep(self, weights: Floats, targets: Targets, products: Products) -> bool:
+        """Sweep the stored columns by compiled code; weights[0] is the intercept. False if the layout has no such code."""
+        sweeps.sweep_dense(self.values, weights, targets, products)
+        return True
+
+    @property
+    def sweep_depth(self) -> float:
+        """The number of roundings of a sum over the rows in a compiled sweep."""
+        return sweeps.tile_depth(*self.values.shape)
 
     def gram(self, weights: Floats | None = None) -> Floats:
         """Return Xᵗ diag(weights) X, (p, p); without weights it costs half as much."""
@@ -229,7 +244,18 @@ class Design(ABC):
 
     def sweep(self, coef: Floats, pointwise: Pointwise, order: int, rows: Vectors = ()) -> Expansion:
         """Return value, gradient (order ≥ 1) and Hessian (order 2) of a sum over rows, in one pass."""
-        return Expansion(*self.fold(_expand, coef, pointwise, order, rows=rows, combine=add_each))
+        task = Sweep(pointwise, order, self._sweeps_compiled(pointwise))
+        return Expansion(*self.fold(task, coef, rows=rows, combine=add_each))
+
+    def slope_sums(
+        self, coef: Floats, pointwise: Pointwise, rows: Vectors = (), *, shift: float, squares: bool
+    ) -> SlopeSums:
+        """Return the sums that value, gradient and duality gap need, in one pass; `shift` is that of `loops.sweep`."""
+        task = SlopeSweep(pointwise, shift, squares, self._sweeps_compiled(pointwise))
+        return SlopeSums(*self.fold(task, coef, rows=rows, combine=sweeps.join_slope_sums))
+
+    def _sweeps_compiled(self, pointwise: Pointwise) -> bool:
+        return sweeps.is_compiled(pointwise, self.shape[0] * self.shape[1])
 
     def stored_rows(self) -> Rows:
         """Return the rows in the layout that compiled loops read; needs `row_visits`."""
@@ -271,6 +297,10 @@ class Design(ABC):
         """Return the blocks in groups, each processed by one core; by default all in one group."""
         return [self.blocks()]
 
+    def long_groups(self) -> Sequence[Iterable[Block]]:
+        """Return the blocks of compiled sweeps, in groups; by default those of all tasks."""
+        return self.groups()
+
     def _group_results(self, task: Task, shared: tuple[Any, ...], rows: Vectors, combine: Combine) -> Iterator[Any]:
         """Make one pass: yield the combined result of each group of blocks, in order."""
         self.passes += 1.0
@@ -285,28 +315,8 @@ class Design(ABC):
             with np.errstate(over="ignore", invalid="ignore"):  # callers check the result for NaN and infinity
                 return reduce(combine, results(group))
 
-        return map_groups(combined, self.groups())
-
-
-def _expand(block: Block, *arguments: Any) -> tuple[Any, ...]:
-    *rows, coef, pointwise, order = arguments
-    value, *derivatives = pointwise(block.matvec(coef), order, *rows)
-    parts: list[Any] = [float(value.sum())]
-    if order >= 1:
-        parts.append(block.rmatvec(derivatives[0]))
-    if order >= 2:
-        parts.append(block_hessian(block, derivatives[1]))
-    return tuple(parts)
-
-
-def block_hessian(block: Block, curvature: Floats) -> Floats:
-    """Return a block's Hessian: (p, p) for curvature (m,); (p·K, p·K), column index outer, for (m, K, K)."""
-    if curvature.ndim == 1:
-        return block.gram(curvature)
-    classes = curvature.shape[1]
-    grams = [[block.gram(curvature[:, j, k]) for k in range(classes)] for j in range(classes)]
-    p = grams[0][0].shape[0]
-    return np.asarray(grams).transpose(2, 0, 3, 1).reshape(p * classes, p * classes)
+        is_compiled = isinstance(task, Sweep | SlopeSweep) and task.compiled
+        return map_groups(combined, self.long_groups() if is_compiled else self.groups())
 
 
 def add_each(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:

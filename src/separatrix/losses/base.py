@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from separatrix.errors import DataError, NeedsError
-from separatrix.jit import Arguments, Result, Scalar, scalar
+from separatrix.jit import Arguments, Result, RowTerms, Scalar, scalar
+from separatrix.loops.sweep import terms_of
 
 Target = Literal["labels", "numbers", "classes"]
 
@@ -93,6 +94,12 @@ class ScalarLoss(Loss):
     @abstractmethod
     def slope(eta: Any, y: Any) -> Any:
         """Return the derivative of the value in eta; at a kink, a subgradient."""
+
+
+    @property
+    def row_terms(self) -> RowTerms[..., Any]:
+        """Value, slope and curvature of many rows as a compiled loop."""
+        return terms_of(self.value, self.slope, *([self.curvature] if self.has_curvature else []))
 
 
 class OfLabels(Scalar[Arguments, Result]):
