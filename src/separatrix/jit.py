@@ -25,7 +25,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FunctionType
-from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
+from typing import Any, ClassVar, Generic, ParamSpec, Self, TypeVar
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -48,6 +48,14 @@ class Loop(Generic[Arguments, Result]):
 
     def __reduce__(self) -> str:
         return self.function.__qualname__
+
+    def bound(self, name: str, callees: dict[str, Loop[..., Any]]) -> Self:
+        """Return a copy that calls other loops; the cache on disk distinguishes copies by name."""
+        plain = self.function
+        assert isinstance(plain, FunctionType)
+        copy = FunctionType(plain.__code__, {**plain.__globals__, **callees}, plain.__name__)
+        copy.__qualname__ = f"{plain.__qualname__}_{name}"
+        return type(self)(copy)
 
     @functools.cached_property
     def compiled(self) -> Callable[Arguments, Result]:
@@ -78,18 +86,10 @@ class Elementary(Loop[Arguments, Result]):
         return _compile(self.function, None, self.fastmath, inline=True)
 
 
-class RowTerms(Loop[Arguments, Result]):
-    """A loop that writes value, slope and curvature of a loss for the scores and targets of some rows.
-
-    It is compiled apart, and other loops call it through a pointer, once for many rows.
-    """
+class Elementwise(Loop[Arguments, Result]):
+    """A loop over arrays without sums, which may use fused multiply-adds."""
 
     fastmath = {"contract"}  # noqa: RUF012  # never changed
-
-    @functools.cached_property
-    def compiled(self) -> Callable[Arguments, Result]:
-        """The loop as machine code with a fixed signature."""
-        return _compile(self.function, "void(float64[::1], float64[::1], float64[:, ::1], int64)", self.fastmath)
 
 
 class Scalar(Loop[Arguments, Result]):
@@ -103,7 +103,7 @@ class Scalar(Loop[Arguments, Result]):
 
 
 loop, reduction, scalar = Loop, Reduction, Scalar  # their names as decorators
-product_sum, elementary, row_terms = ProductSum, Elementary, RowTerms
+product_sum, elementary, elementwise = ProductSum, Elementary, Elementwise
 
 
 class WorkGate:

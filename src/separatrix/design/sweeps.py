@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Floats
 from separatrix.jit import WorkGate, is_cached
 from separatrix.loops import sweep
-from separatrix.loops.sweep import Products, Targets
+from separatrix.loops.sweep import Products, SweepLoops, Targets, loops_of
 
 if TYPE_CHECKING:
     from separatrix.design.base import Block, Pointwise
@@ -33,10 +33,11 @@ _NONE = np.empty(0)
 
 def is_compiled(pointwise: Pointwise, entries: int) -> bool:
     """Tell whether to run a sweep over so many entries as compiled code, which past sweeps must have made worth it."""
-    if getattr(pointwise, "row_terms", None) is None or entries < FEWEST_ENTRIES:
+    terms = getattr(pointwise, "row_terms", None)
+    if terms is None or entries < FEWEST_ENTRIES:
         return False
-    gate = WorkGate("sweeps", REPAYS_LOADING if is_cached(sweep.sweep_rows) else REPAYS_COMPILING)
-    return gate.is_passed(entries)
+    known = any(map(is_cached, loops_of(terms)))
+    return WorkGate("sweeps", REPAYS_LOADING if known else REPAYS_COMPILING).is_passed(entries)
 
 
 class SlopeSums(NamedTuple):
@@ -153,32 +154,32 @@ def swept(
         np.empty(count if curvature else 0),
     )
     y, *weights = (read_only(np.ascontiguousarray(row, dtype=np.float64)) for row in rows)
-    targets = Targets(y, weights[0] if weights else read_only(_NONE), terms.compiled, shift)
-    weights_of_columns = np.ascontiguousarray(coef if block.virtual else np.concatenate([[0.0], coef]))
-    return products if block.run_sweep(weights_of_columns, targets, products) else None
+    targets = Targets(y, weights[0] if weights else read_only(_NONE), shift)
+    with_intercept = np.ascontiguousarray(coef if block.virtual else np.concatenate([[0.0], coef]))
+    return products if block.run_sweep(loops_of(terms), with_intercept, targets, products) else None
 
 
-def sweep_dense(values: NDArray[Any], weights: Floats, targets: Targets, products: Products) -> None:
+def sweep_dense(loops: SweepLoops, values: NDArray[Any], weights: Floats, targets: Targets, products: Products) -> None:
     """Sweep dense rows, stored by rows or by columns; others are copied."""
     (count, width), item = values.shape, values.itemsize
     if values.dtype not in (np.float64, np.float32):
         values = values.astype(np.float64)
     if width > 1 and values.strides[0] == item and values.strides[1] >= count * item:
-        loop, step, size = sweep.sweep_columns, values.strides[1] // item, (width - 1) * values.strides[1] // item + count
+        loop, step, size = loops.columns, values.strides[1] // item, (width - 1) * values.strides[1] // item + count
     else:
         if width and (values.strides[1] != item or values.strides[0] < width * item):
             values = np.ascontiguousarray(values)
-        loop, step = sweep.sweep_rows, values.strides[0] // values.itemsize
+        loop, step = loops.rows, values.strides[0] // values.itemsize
         size = (count - 1) * step + width
     flat = np.lib.stride_tricks.as_strided(values, (size,), (values.itemsize,), writeable=False)
     loop.compiled(flat, step, weights, targets, products, sweep.tile_rows(width))
 
 
-def sweep_sparse(matrix: Any, weights: Floats, targets: Targets, products: Products) -> None:
+def sweep_sparse(loops: SweepLoops, matrix: Any, weights: Floats, targets: Targets, products: Products) -> None:
     """Sweep the rows of a CSR matrix."""
     indices = (unsigned(matrix.indices), unsigned(matrix.indptr))
     stored = (read_only(matrix.data), *indices)
-    sweep.sweep_entries.compiled(stored, weights, targets, products, sweep.SPARSE_TILE_ROWS)
+    loops.entries.compiled(stored, weights, targets, products, sweep.SPARSE_TILE_ROWS)
 
 
 def tile_depth(count: int, width: int) -> float:

@@ -14,12 +14,12 @@ loss. Rows by columns (Fortran order) take tiles of more rows.
 from __future__ import annotations
 
 from functools import cache
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.jit import Loop, RowTerms, Scalar, loop, product_sum, scalar
+from separatrix.jit import Elementwise, Loop, Scalar, elementwise, loop, product_sum, scalar
+from separatrix.loops.rows import sparse_add, sparse_dot
 
 TILE_ELEMENTS = 2**15  # of a tile of rows: a quarter of a megabyte
 MOST_TILE_ROWS, LEAST_TILE_ROWS = 1024, 16
@@ -30,14 +30,13 @@ SUMS = 11
 
 
 class Targets(NamedTuple):
-    """What the losses of rows depend on: y, weights (empty: 1), the terms of the loss, and the unit of leading digits.
+    """What the losses of rows depend on: y and weights (empty: 1).
 
     `shift` is added to each slope and subtracted again to split off its leading digits; 0 leaves the slopes whole.
     """
 
     y: Any
     weights: Any
-    terms: Any
     shift: float
 
 
@@ -77,6 +76,7 @@ def curvature(eta: Any, y: Any) -> Any:
     return 0.0 * (eta - y)
 
 
+@elementwise
 def terms(eta: Any, y: Any, out: Any, count: int) -> None:
     """Write value, slope and curvature of the first `count` rows to the rows of `out`."""
     for i in range(count):
@@ -86,12 +86,26 @@ def terms(eta: Any, y: Any, out: Any, count: int) -> None:
 
 
 @cache
-def terms_of(*functions: Scalar[..., Any]) -> RowTerms:
+def terms_of(*functions: Scalar[..., Any]) -> Elementwise[..., None]:
     """Return `terms` with the value, slope and (if any) curvature of a loss compiled in."""
-    own = {name: Scalar(each.function) for name, each in zip(("value", "slope", "curvature"), functions, strict=False)}
-    bound = FunctionType(terms.__code__, {**globals(), **own}, terms.__name__)
-    bound.__qualname__ = "_".join(["terms", *(each.function.__qualname__ for each in functions)])  # in the cache
-    return RowTerms(bound)
+    own = zip(("value", "slope", "curvature"), (Scalar(each.function) for each in functions), strict=False)
+    return terms.bound("_".join(each.function.__qualname__ for each in functions), dict(own))
+
+
+class SweepLoops(NamedTuple):
+    """The loops of a loss, by how the rows are stored: by rows, by columns, or as entries."""
+
+    rows: Loop[..., None]
+    columns: Loop[..., None]
+    entries: Loop[..., None]
+
+
+@cache
+def loops_of(loss_terms: Elementwise[..., None]) -> SweepLoops:
+    """Return the loops with the terms of a loss compiled in: as an argument they would be compiled in each process."""
+    name = loss_terms.function.__qualname__
+    own = {"add_terms": add_terms.bound(name, {"terms": loss_terms})}
+    return SweepLoops(*(each.bound(name, own) for each in (sweep_rows, sweep_columns, sweep_entries)))
 
 
 @loop
@@ -135,13 +149,13 @@ def sweep_entries(stored: Any, weights: Any, targets: Targets, products: Product
     for first in range(0, n, tile):
         count = min(tile, n - first)
         for i in range(count):
-            eta[i] = weights[0] + entry_dot(values, columns, starts[first + i], starts[first + i + 1], coef)
+            eta[i] = weights[0] + sparse_dot(values, columns, starts[first + i], starts[first + i + 1], coef)
         add_terms(eta, y, out, first, count, targets, products)
         for i in range(count):
             begin, end = starts[first + i], starts[first + i + 1]
-            add_entries(values, columns, begin, end, out[1, i], products.gradient)
+            sparse_add(values, columns, begin, end, out[1, i], products.gradient)
             if products.along.size:
-                add_entries(values, columns, begin, end, out[2, i], products.along)
+                sparse_add(values, columns, begin, end, out[2, i], products.along)
             if products.squares.size:
                 add_entry_squares(values, columns, begin, end, out[0, i], products.squares)
 
@@ -174,7 +188,7 @@ def add_terms(eta: Any, y: Any, out: Any, first: int, count: int, targets: Targe
     """
     for i in range(count):
         y[i] = targets.y[first + i]
-    targets.terms(eta, y, out, count)
+    terms(eta, y, out, count)
     tile_sums = np.zeros(SUMS)
     weigh(out, count, targets.weights, first if targets.weights.size else -1, eta, tile_sums)
     if targets.shift:
@@ -364,22 +378,6 @@ def column_products(flat: Any, step: int, first: int, count: int, out: Any, prod
                 entry = np.float64(x[i])
                 square += weights[i] * (entry * entry)
             products.squares[j] += square
-
-
-@loop
-def entry_dot(values: Any, columns: Any, first: int, last: int, w: Any) -> float:
-    """Return the sum of values[k]·w[columns[k]] for first ≤ k < last, in order: reordered, it would gather slowly."""
-    total = 0.0
-    for k in range(first, last):
-        total += values[k] * w[columns[k]]
-    return total
-
-
-@loop
-def add_entries(values: Any, columns: Any, first: int, last: int, factor: float, total: Any) -> None:
-    """Add factor·values[k] to total[columns[k]] for first ≤ k < last."""
-    for k in range(first, last):
-        total[columns[k]] += factor * values[k]
 
 
 @loop

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from separatrix.jit import RowTerms, row_terms
+from separatrix.jit import Elementwise, elementwise
 from separatrix.losses.base import ScalarLoss, in_domain, of_labels
 from separatrix.numerics import (
     entropy_complement,
@@ -181,6 +181,7 @@ class Logistic(ScalarLoss):
     name: ClassVar[str] = "logistic"
     has_curvature: ClassVar[bool] = True
     curvature_bound: ClassVar[float | None] = 0.25
+    entropic: ClassVar[bool] = True
 
     @staticmethod
     @of_labels
@@ -208,7 +209,7 @@ class Logistic(ScalarLoss):
         return (value, slope) if order == 1 else (value, slope, tail / (denominator * denominator))
 
     @property
-    def row_terms(self) -> RowTerms[..., Any]:
+    def row_terms(self) -> Elementwise[..., None]:
         return logistic_terms
 
     @staticmethod
@@ -217,7 +218,7 @@ class Logistic(ScalarLoss):
         return (entropy_term(-y * slope) + entropy_complement(-y * slope))[()]
 
 
-@row_terms
+@elementwise
 def logistic_terms(eta: Any, y: Any, out: Any, count: int) -> None:
     """Write value, slope and curvature of the logistic loss of the first `count` rows, as `Logistic.expand` does."""
     for i in range(count):

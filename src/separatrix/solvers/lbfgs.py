@@ -40,7 +40,7 @@ class LBFGS:
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
         coef, precondition = _prepare(problem, start)
-        current = problem.expand(coef)
+        current = problem.expand_for_gap(coef)
         pairs: list[tuple[Floats, Floats]] = []
         stalled = 0
         while True:
@@ -103,7 +103,7 @@ def _advance(
 ) -> tuple[Floats, Expansion]:
     assert current.gradient is not None
     slope = float(current.gradient.reshape(-1) @ direction)
-    next_coef, following = take_step(problem.expand, coef, direction.reshape(coef.shape), current, slope)
+    next_coef, following = take_step(problem.expand_for_gap, coef, direction.reshape(coef.shape), current, slope)
     assert following.gradient is not None
     change, gradient_change = (next_coef - coef).reshape(-1), (following.gradient - current.gradient).reshape(-1)
     if float(change @ gradient_change) > 1e-14 * float(np.linalg.norm(change) * np.linalg.norm(gradient_change)):
