@@ -23,7 +23,7 @@ import scipy
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.base import Block, Design, Group, add_each, map_groups
+from separatrix.design.base import Block, Design, Group, add_each, map_groups, weighted_gram
 from separatrix.design.sweeps import read_only, sweep_sparse, unsigned
 from separatrix.design.storage import INT32_ENTRIES, RowFile, as_storage, sparse_from_parts, stack_rows, write_rows
 from separatrix.loops.rows import Rows
@@ -86,6 +86,10 @@ class SparseBlock(Block):
             return np.asarray((matrix.T @ matrix).toarray())
         scaled = self.values.multiply(weights[:, np.newaxis])
         return np.asarray((scaled.T @ self.values).toarray(), dtype=np.float64)
+
+    def gram_with(self, y: Floats, *weights: Floats) -> tuple[Floats, Floats, float]:
+        weighted = weights[0] * y if weights else y
+        return self.gram(*weights), self.rmatvec(weighted), float(weighted @ y)
 
     def stored_squared_norms(self) -> Floats:
         return np.asarray(self._squares().sum(axis=1), dtype=np.float64).ravel()
@@ -356,18 +360,7 @@ def in_groups(items: Sequence[Group]) -> list[Sequence[Group]]:
 def weighted_grams(values: Floats, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:
     """Return one Gram matrix per column of weights, (q, k, k), and, with ones, the weighted column sums, (q, k)."""
     sums = weights.T @ values if with_ones else np.zeros((weights.shape[1], 0))
-    return np.stack([_weighted_gram(values, column) for column in weights.T]), sums
-
-
-def _weighted_gram(values: Floats, weights: Floats) -> Floats:
-    """Return a weighted Gram matrix; weights ≥ 0 allow AᵗA, which BLAS computes with half the products."""
-    least, most = weights.min(), weights.max()
-    if least == most:
-        return np.asarray(least * (values.T @ values))
-    if least < 0.0:
-        return np.asarray((values * weights[:, np.newaxis]).T @ values)
-    scaled = values * np.sqrt(weights)[:, np.newaxis]
-    return np.asarray(scaled.T @ scaled)
+    return np.stack([weighted_gram(values, column) for column in weights.T]), sums
 
 
 def dense_slices(n: int, width: int, max_elements: int | None = None) -> list[slice]:

@@ -121,6 +121,16 @@ class Block:
         border = self.rmatvec(np.ones(self.stop - self.start) if weights is None else weights)
         return np.vstack([border, np.column_stack([border[1:], inner])])
 
+    def gram_with(self, y: Floats, *weights: Floats) -> tuple[Floats, Floats, float]:
+        """Return Xᵗ diag(weights) X, Xᵗ (weights y) and yᵗ (weights y), of one matrix product."""
+        virtual = int(self.virtual)
+        rows = np.empty((len(y), 1 + virtual + self.values.shape[1]))
+        rows[:, 0], rows[:, 1 : 1 + virtual], rows[:, 1 + virtual :] = y, 1.0, self.values
+        if weights:
+            rows *= np.sqrt(weights[0])[:, np.newaxis]
+        products = rows.T @ rows  # of a matrix with itself, for which BLAS needs half the operations
+        return products[1:, 1:], products[1:, 0], float(products[0, 0])
+
     def dense(self) -> Floats:
         """Return the rows as a dense array, virtual column included, (m, p)."""
         return with_ones(self.dense_stored(), self.virtual)
@@ -152,10 +162,8 @@ class Block:
 
     def stored_gram(self, weights: Floats | None) -> Floats:
         """Return the weighted Gram matrix of the stored columns."""
-        if weights is None:
-            values = self.values.astype(np.float64, copy=False)
-            return np.asarray(values.T @ values)
-        return np.asarray((self.values * weights[:, np.newaxis]).T @ self.values, dtype=np.float64)
+        values = self.values.astype(np.float64, copy=False)
+        return np.asarray(values.T @ values) if weights is None else weighted_gram(values, weights)
 
     def stored_column_squares(self, weights: Floats) -> Floats:
         """Return the weighted sums of squares of the stored columns."""
@@ -170,6 +178,17 @@ class Block:
         """Return `whole_columns` of the stored columns."""
         whole = (self.values == np.rint(self.values)).all(axis=0)
         return np.where(whole, np.abs(self.values).max(axis=0), np.inf).astype(np.float64)
+
+
+def weighted_gram(values: Floats, weights: Floats) -> Floats:
+    """Return a weighted Gram matrix; weights ≥ 0 allow AᵗA, which BLAS computes with half the products."""
+    least, most = weights.min(initial=np.inf), weights.max(initial=-np.inf)
+    if least == most:
+        return np.asarray(least * (values.T @ values))
+    if not least >= 0.0:
+        return np.asarray((values * weights[:, np.newaxis]).T @ values)
+    scaled = values * np.sqrt(weights)[:, np.newaxis]
+    return np.asarray(scaled.T @ scaled)
 
 
 def with_ones(rows: Floats, virtual: bool) -> Floats:

@@ -1,6 +1,6 @@
 """L-BFGS on all rows, started and preconditioned by the Newton solution of a subsample.
 
-A strided subsample of a few hundred rows per column is solved by Newton's method. Its Hessian, factored, is the initial
+A strided subsample of a few hundred rows per column is solved by Newton's method, after a smaller one. Its Hessian, factored, is the initial
 inverse Hessian of L-BFGS on all rows, with unit steps first. The error decreases by about √(p/m) per pass before the
 curvature pairs help, so a million rows of fifty columns take about five passes to a relative gap of 1e-10. The method
 is affine invariant, so units do not matter. If no subsample is possible (few rows, or rows that are only streamed), the
@@ -22,10 +22,11 @@ from separatrix.design.base import Expansion
 from separatrix.numerics import semidefinite_solver
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.newton import SMOOTH_ADVICE, Newton, Solve, take_step
+from separatrix.solvers.newton import SMOOTH_ADVICE, Solve, newton_direction, take_step
 
 LARGE_ROWS_PER_COLUMN = 800
 FEWEST_ROWS = 2000
+COARSE = 8  # rows of the subsample per row of another one, whose solution is its start
 SUBSAMPLE_STEPS = 12
 SUBSAMPLE_EXCESS = 1e-5  # relative to the objective: the accuracy of the subsample's solution
 MEMORY = 10  # curvature pairs
@@ -58,9 +59,10 @@ def _prepare(problem: Problem, start: Floats | None) -> tuple[Floats, Solve]:
     """Return the start and the solver of the preconditioner, from a subsample if there is one."""
     coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
     if has_subsample(problem):
-        sample = problem.subsample(_stride(problem))
-        coef, hessian = _solve_sample(sample, coef)
-        problem.design.count_visits(round(sample.design.passes * sample.design.shape[0]))
+        for stride in (COARSE * _stride(problem), _stride(problem)):
+            sample = problem.subsample(stride)
+            coef, hessian = _solve_sample(sample, coef)
+            problem.design.count_visits(round(sample.design.passes * sample.design.shape[0]))
     else:
         hessian = problem.bounding_hessian()
     return coef, semidefinite_solver(hessian + RIDGE * np.diag(np.diag(hessian)))
@@ -76,13 +78,16 @@ def _stride(problem: Problem) -> int:
 
 
 def _solve_sample(sample: Problem, coef: Floats) -> tuple[Floats, Floats]:
-    for number, step in enumerate(Newton().steps(sample, coef)):
-        coef = step.coef
-        if step.facts["excess"] <= SUBSAMPLE_EXCESS * step.facts["objective"] or number >= SUBSAMPLE_STEPS:
+    """Return the solution of a sample by Newton's method, and the Hessian there."""
+    current = sample.expand(coef, order=2)
+    for _ in range(SUBSAMPLE_STEPS):
+        assert current.hessian is not None
+        direction, slope = newton_direction(current, semidefinite_solver(current.hessian, coef.size // len(coef)))
+        if -slope / 2.0 <= SUBSAMPLE_EXCESS * current.value:
             break
-    hessian = sample.expand(coef, order=2).hessian
-    assert hessian is not None
-    return coef, hessian
+        coef, current = take_step(lambda trial: sample.expand(trial, order=2), coef, direction, current, slope)
+    assert current.hessian is not None
+    return coef, current.hessian
 
 
 def inverse_hessian_product(precondition: Solve, pairs: list[tuple[Floats, Floats]], gradient: Floats) -> Floats:
