@@ -179,7 +179,7 @@ class Problem:
         return self._penalised(coef, self.design.sweep(coef, self.pointwise, order, self.rows))
 
     def expand_for_gap(self, coef: Floats) -> Expansion:
-        """Return P and its gradient as `expand` does; a duality gap at these coefficients then needs no further pass."""
+        """Return P and its gradient as `expand` does; a duality gap at `coef` then needs no further pass."""
         if not self.loss.entropic:
             return self.expand(coef)
         sums = self.slope_sums(coef)

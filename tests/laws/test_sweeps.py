@@ -13,12 +13,13 @@ import pytest
 import scipy.sparse as sp
 from precise import precisely, sigmoid, sigmoid_slope, softplus, worst_ulps
 
+from separatrix import jit
 from separatrix.design import array, base, sweeps
 from separatrix.design.build import make_design
 from separatrix.design.sweeps import SlopeSums
 from separatrix.errors import DataError
 from separatrix.loops import sweep
-from separatrix.losses import ALL, Logistic, Loss, ScalarLoss
+from separatrix.losses import ALL, Logistic, Loss, ScalarLoss, Softmax
 from separatrix.numerics import exp_of_negative, log1p_of_share
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
@@ -76,10 +77,20 @@ def check(found: Any, expected: Any, sizes: Any) -> None:
     assert (np.abs(found - expected)[finite] <= AGREEMENT * np.asarray(sizes)[finite]).all()
 
 
+def often(losses: Any, storages: Any) -> Any:
+    """Parametrise with losses and storages; all but a few are slow, as their loops are compiled first."""
+    quick = {("logistic", "by rows"), ("logistic", "by columns"), ("logistic", "csr")}
+    cases = [(loss, storage) for loss in losses for storage in storages]
+    marks = [() if (loss.name, storage) in quick else pytest.mark.slow for loss, storage in cases]
+    ids = [f"{loss.name}, {storage}" for loss, storage in cases]
+    return pytest.mark.parametrize(
+        ("loss", "storage"), [pytest.param(*each, marks=mark) for each, mark in zip(cases, marks, strict=True)], ids=ids
+    )
+
+
 @pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
 @pytest.mark.parametrize("virtual", [False, True], ids=["plain", "virtual column"])
-@pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("loss", SCORED, ids=lambda loss: loss.name)
+@often(SCORED, STORAGES)
 def test_compiled_and_numpy_sweeps_agree(
     loss: Loss, storage: str, virtual: bool, weighted: bool, compiled: Callable[[bool], None]
 ) -> None:
@@ -99,8 +110,7 @@ def test_compiled_and_numpy_sweeps_agree(
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
-@pytest.mark.parametrize("storage", [name for name in STORAGES if "float32" not in name])
-@pytest.mark.parametrize("loss", SCORED, ids=lambda loss: loss.name)
+@often(SCORED, [name for name in STORAGES if "float32" not in name])
 def test_they_agree_at_any_scale(loss: Loss, storage: str, scale: float, compiled: Callable[[bool], None]) -> None:
     problem, coef, X = case(loss, storage, scale)
     value, slope = (np.abs(part) for part in problem.pointwise(X @ coef, 1, *problem.rows))
@@ -112,6 +122,7 @@ def test_they_agree_at_any_scale(loss: Loss, storage: str, scale: float, compile
     check(results[1].gradient, results[0].gradient, np.abs(X).T @ slope)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1e200, 1e308])
 @pytest.mark.parametrize("loss", SCORED, ids=lambda loss: loss.name)
 def test_scores_that_overflow_do_so_alike(loss: Loss, size: float, compiled: Callable[[bool], None]) -> None:
@@ -166,9 +177,7 @@ def slope_sums(problem: Problem, coef: np.ndarray) -> SlopeSums:
 @pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
 @pytest.mark.parametrize("virtual", [False, True], ids=["plain", "virtual column"])
 @pytest.mark.parametrize("storage", STORAGES)
-def test_sums_of_slopes_agree(
-    storage: str, virtual: bool, weighted: bool, compiled: Callable[[bool], None]
-) -> None:
+def test_sums_of_slopes_agree(storage: str, virtual: bool, weighted: bool, compiled: Callable[[bool], None]) -> None:
     problem, coef, X = case(Logistic(), storage, virtual=virtual, weighted=weighted)
     results = []
     for on in (False, True):
@@ -209,7 +218,8 @@ def test_sums_make_no_more_roundings_than_they_say(
     X = np.column_stack([grown, np.where(np.arange(n) % 2 == 0, 1.0, -1.0) * grown, np.geomspace(1.0, 1e-12, n)])
     problem = Problem(make_design(STORAGES[storage](X), intercept=False), np.ones(n), Logistic())
     compiled(True)
-    sums = problem.design.slope_sums(np.zeros(3), problem.pointwise, problem.rows, shift=math.ldexp(3.0, 17), squares=True)
+    shift = math.ldexp(3.0, 17)
+    sums = problem.design.slope_sums(np.zeros(3), problem.pointwise, problem.rows, shift=shift, squares=True)
     bound = sums.depth * UNIT / (1.0 - sums.depth * UNIT)
     for place in range(3):
         column = [Fraction(x) for x in X[:, place].tolist()]
@@ -218,6 +228,22 @@ def test_sums_make_no_more_roundings_than_they_say(
         assert abs(Fraction(float(sums.along[place])) + exact / 2) <= Fraction(bound) * size
     assert sums.sums[sweep.LEADING] + sums.sums[sweep.REST] == -n / 2
     assert sums.depth <= (n + 4.0 if storage == "csr" else 2000.0)
+
+
+# Which form
+
+
+def test_small_sweeps_are_never_compiled_and_large_ones_once_that_repays(monkeypatch: pytest.MonkeyPatch) -> None:
+    pointwise = case(Logistic(), "by rows").problem.pointwise
+    monkeypatch.setattr(jit.WorkGate, "spent", {})
+    monkeypatch.setattr(sweeps, "is_cached", lambda _: False)
+    large = sweeps.REPAYS_COMPILING // 2
+    assert not any(sweeps.is_compiled(pointwise, sweeps.FEWEST_ENTRIES - 1) for _ in range(10_000))
+    assert [sweeps.is_compiled(pointwise, large) for _ in range(4)] == [False, False, True, True]
+    monkeypatch.setattr(jit.WorkGate, "spent", {})
+    monkeypatch.setattr(sweeps, "is_cached", lambda _: True)
+    assert sweeps.is_compiled(pointwise, sweeps.REPAYS_LOADING + 1)
+    assert not sweeps.is_compiled(case(Softmax(), "by rows").problem.pointwise, large)
 
 
 # Elementary functions

@@ -427,7 +427,7 @@ class _DualGap:
         return largest
 
     def _imbalance_cost(self, sums: _DualSums, primal: float, gap: float) -> float:
-        """Return |r| b̄, what slopes that do not sum to 0 cost, given a bound on the suboptimality; 0 without intercept."""
+        """Return |r| b̄, what slopes that do not sum to 0 cost; 0 without a free intercept. `gap` bounds the excess."""
         if not self.free.any():
             return 0.0
         total = self.problem.total_weight
@@ -464,7 +464,10 @@ class _DualGap:
         return OUTWARD * (primal / share + reach / math.sqrt(share) + offset)
 
     def _reach_near(self, gap: float) -> float:
-        """Return a bound on Σ ‖xⱼ‖ |w*ⱼ| of the minimiser, as P(w) − min P ≥ Σ qⱼ (wⱼ − w*ⱼ)²/2; ‖xⱼ‖² is a mean square."""
+        """Return a bound on Σ ‖xⱼ‖ |w*ⱼ| of the minimiser w*, since P(w) − min P ≥ Σ qⱼ (wⱼ − w*ⱼ)²/2.
+
+        ‖xⱼ‖² is the mean square of a column.
+        """
         if self.coef.ndim > 1:
             return math.inf
         squares, used = (self.problem.column_squares + TINY) * OUTWARD, ~self.free

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Block, Design, Group, add_each, map_groups, weighted_gram
-from separatrix.design.sweeps import read_only, sweep_sparse, unsigned
 from separatrix.design.storage import INT32_ENTRIES, RowFile, as_storage, sparse_from_parts, stack_rows, write_rows
+from separatrix.design.sweeps import read_only, sweep_sparse, unsigned
 from separatrix.loops.rows import Rows
 from separatrix.loops.sweep import Products, SweepLoops, Targets
 

@@ -104,7 +104,7 @@ class Block:
         return with_sum(values, np.asarray(self.transposed @ values, dtype=np.float64), self.virtual)
 
     def run_sweep(self, loops: SweepLoops, weights: Floats, targets: Targets, products: Products) -> bool:
-        """Sweep the stored columns by compiled code; weights[0] is the intercept. False if the layout has no such code."""
+        """Sweep the stored columns by compiled code, if there is any for their layout; weights[0] is the intercept."""
         sweeps.sweep_dense(loops, self.values, weights, targets, products)
         return True
 

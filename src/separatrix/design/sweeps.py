@@ -41,10 +41,11 @@ def is_compiled(pointwise: Pointwise, entries: int) -> bool:
 
 
 class SlopeSums(NamedTuple):
-    """Sums over rows from which value, gradient and duality gap follow; the places in `sums` are those of `loops.sweep`.
+    """Sums over rows from which value, gradient and duality gap follow.
 
-    `gradient` and `along` are the products of all columns with slopes and with curvatures, `squares` (empty unless
-    requested) the weighted squares of the columns. At most `depth` roundings were made in each sum.
+    `sums` has the places of `loops.sweep`. `gradient` and `along` are the products of all columns with slopes and with
+    curvatures, `squares` (empty unless requested) the weighted squares of the columns. At most `depth` roundings were
+    made in each sum.
     """
 
     depth: float

@@ -357,27 +357,48 @@ def column_scores(flat: Any, step: int, first: int, count: int, coef: Any, inter
         j += 1
 
 
-@product_sum
+@loop
 def column_products(flat: Any, step: int, first: int, count: int, out: Any, products: Products) -> None:
     """Add the products of columns with slopes, and with curvatures and themselves where these are wanted."""
-    slopes, bends, weights = out[1, :count], out[2, :count], out[0, :count]
-    for j in range(products.gradient.size):
-        x = flat[j * step + first : j * step + first + count]
-        if products.along.size:
-            total, bend = 0.0, 0.0
-            for i in range(count):
-                total += x[i] * slopes[i]
-                bend += x[i] * bends[i]
-            products.gradient[j] += total
-            products.along[j] += bend
-        else:
-            products.gradient[j] += flat_dot(x, slopes)
-        if products.squares.size:
-            square = 0.0
-            for i in range(count):
-                entry = np.float64(x[i])
-                square += weights[i] * (entry * entry)
-            products.squares[j] += square
+    add_dots(flat, step, first, out[1, :count], products.gradient)
+    add_dots(flat, step, first, out[2, :count], products.along)
+    for j in range(products.squares.size):
+        products.squares[j] += square(flat[j * step + first : j * step + first + count], out[0, :count])
+
+
+@product_sum
+def add_dots(flat: Any, step: int, first: int, values: Any, total: Any) -> None:
+    """Add the product of each column with values, four columns at once."""
+    count, j = values.size, 0
+    while j + 4 <= total.size:
+        start = j * step + first
+        a, b = flat[start : start + count], flat[start + step : start + step + count]
+        start += 2 * step
+        c, d = flat[start : start + count], flat[start + step : start + step + count]
+        sum_a, sum_b, sum_c, sum_d = 0.0, 0.0, 0.0, 0.0
+        for i in range(count):
+            sum_a += a[i] * values[i]
+            sum_b += b[i] * values[i]
+            sum_c += c[i] * values[i]
+            sum_d += d[i] * values[i]
+        total[j] += sum_a
+        total[j + 1] += sum_b
+        total[j + 2] += sum_c
+        total[j + 3] += sum_d
+        j += 4
+    while j < total.size:
+        total[j] += flat_dot(flat[j * step + first : j * step + first + count], values)
+        j += 1
+
+
+@product_sum
+def square(x: Any, weights: Any) -> float:
+    """Return the weighted sum of the squares of the entries."""
+    total = 0.0
+    for i in range(x.size):
+        entry = np.float64(x[i])
+        total += weights[i] * (entry * entry)
+    return total
 
 
 @loop

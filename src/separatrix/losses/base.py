@@ -97,7 +97,6 @@ class ScalarLoss(Loss):
     def slope(eta: Any, y: Any) -> Any:
         """Return the derivative of the value in eta; at a kink, a subgradient."""
 
-
     @property
     def row_terms(self) -> Elementwise[..., None]:
         """Value, slope and curvature of many rows as a compiled loop."""

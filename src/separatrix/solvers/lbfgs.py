@@ -1,12 +1,12 @@
 """L-BFGS on all rows, started and preconditioned by the Newton solution of a subsample.
 
-A strided subsample of a few hundred rows per column is solved by Newton's method, after a smaller one. Its Hessian, factored, is the initial
-inverse Hessian of L-BFGS on all rows, with unit steps first. The error decreases by about √(p/m) per pass before the
-curvature pairs help, so a million rows of fifty columns take about five passes to a relative gap of 1e-10. The method
-is affine invariant, so units do not matter. If no subsample is possible (few rows, or rows that are only streamed), the
-Gram matrix times the loss's curvature bound preconditions instead.
+A strided subsample of a few hundred rows per column is solved by Newton's method, after a smaller one. Its Hessian,
+factored, is the initial inverse Hessian of L-BFGS on all rows, with unit steps first. The error decreases by about
+√(p/m) per pass before the curvature pairs help, so a million rows of fifty columns take about five passes to a relative
+gap of 1e-10. The method is affine invariant, so units do not matter. If no subsample is possible (few rows, or rows
+that are only streamed), the Gram matrix times the loss's curvature bound preconditions instead.
 
-Cost: one pass per step; the subsample's passes count in proportion to its rows.
+Cost: one pass per step, whose sums the duality gap takes over; the subsample's passes count in proportion to its rows.
 """
 
 from __future__ import annotations
