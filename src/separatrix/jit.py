@@ -21,6 +21,7 @@ import hashlib
 import inspect
 import os
 import sys
+import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -32,6 +33,7 @@ Result = TypeVar("Result")
 
 # Interpreted scalar operations (some 0.2 µs each) after which loading Numba pays off.
 INTERPRETED_OPERATIONS = 2_000_000
+_CHANGING_FOLDER = threading.RLock()  # of Numba's configuration, which is the same for all threads
 
 
 class Loop(Generic[Arguments, Result]):
@@ -134,10 +136,11 @@ def _compile(
 ) -> Callable[..., Any]:
     from numba import njit  # noqa: PLC0415  # takes 0.5 s, so only for work that repays it
 
-    with _cache_folder() as folder:
+    callable_copy = _with_compiled_callees(function)
+    with _CHANGING_FOLDER, _cache_folder() as folder:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
         options |= {"inline": "always"} if inline else {}
-        compiled: Any = njit(cache=folder is not None, **options)(_with_compiled_callees(function))
+        compiled: Any = njit(cache=folder is not None, **options)(callable_copy)
         _discard_damaged(getattr(compiled, "_cache", None))
         if signature and hasattr(compiled, "compile"):  # plain Python where NUMBA_DISABLE_JIT is set
             compiled.compile(signature)

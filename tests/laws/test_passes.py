@@ -12,6 +12,7 @@ from test_alike import ALL, fit, rows
 
 import separatrix as sx
 from separatrix.design import sweeps
+from separatrix.fit.result import Status
 
 LIMITED = [
     sx.Perceptron(max_passes=30, keep="best"),
@@ -81,7 +82,7 @@ def test_tall_logistic_fits_make_few_passes(
     monkeypatch.setattr(sweeps, "is_compiled", lambda *_: compiled)
     X, y = tall(n, p, unscaled=unscaled)
     result = sx.LogisticRegression(strength=1.0 / n, solver="lbfgs").fit(X, y).result_
-    assert result.status is sx.Status.OPTIMAL
+    assert result.status is Status.OPTIMAL
     assert result.facts["relative_gap"] <= 1e-8
     assert result.passes <= most
 

@@ -27,7 +27,7 @@ from separatrix.design.base import Block, Design, Group, add_each, map_groups, w
 from separatrix.design.storage import INT32_ENTRIES, RowFile, as_storage, sparse_from_parts, stack_rows, write_rows
 from separatrix.design.sweeps import read_only, sweep_sparse, unsigned
 from separatrix.loops.rows import Rows
-from separatrix.loops.sweep import Products, SweepLoops, Targets
+from separatrix.loops.sweep import SweepLoops, SweepResults, Targets
 
 CENTRE_ROWS = 1000  # sampled rows that decide which columns lie far from 0
 FAR = 10.0  # standard deviations from 0 at which a column is centred
@@ -52,7 +52,7 @@ class SparseBlock(Block):
     def transposed(self) -> Any:
         return _transposed(self.values)
 
-    def run_sweep(self, loops: SweepLoops, weights: Floats, targets: Targets, products: Products) -> bool:
+    def run_sweep(self, loops: SweepLoops, weights: Floats, targets: Targets, products: SweepResults) -> bool:
         if self.values.format == "csr":
             sweep_sparse(loops, self.values, weights, targets, products)
         return bool(self.values.format == "csr")

@@ -30,7 +30,7 @@ from separatrix.design import sweeps
 from separatrix.design.sweeps import SlopeSums, SlopeSweep, Sweep
 from separatrix.errors import NeedsError
 from separatrix.loops.rows import Rows
-from separatrix.loops.sweep import Products, SweepLoops, Targets
+from separatrix.loops.sweep import SweepLoops, SweepResults, Targets
 
 Task = Callable[..., Any]  # called with (block, *vectors sliced to the block, *shared arguments)
 Combine = Callable[[Any, Any], Any]
@@ -103,7 +103,7 @@ class Block:
         """Return Xᵗ values: (p,) for values (m,), (p, K) for (m, K)."""
         return with_sum(values, np.asarray(self.transposed @ values, dtype=np.float64), self.virtual)
 
-    def run_sweep(self, loops: SweepLoops, weights: Floats, targets: Targets, products: Products) -> bool:
+    def run_sweep(self, loops: SweepLoops, weights: Floats, targets: Targets, products: SweepResults) -> bool:
         """Sweep the stored columns by compiled code, if there is any for their layout; weights[0] is the intercept."""
         sweeps.sweep_dense(loops, self.values, weights, targets, products)
         return True

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Floats
 from separatrix.jit import WorkGate, is_cached
 from separatrix.loops import sweep
-from separatrix.loops.sweep import Products, SweepLoops, Targets, loops_of
+from separatrix.loops.sweep import SweepLoops, SweepResults, Targets, loops_of
 
 if TYPE_CHECKING:
     from separatrix.design.base import Block, Pointwise
@@ -27,8 +27,14 @@ if TYPE_CHECKING:
 FEWEST_ENTRIES = 2**20  # of a design whose sweeps may be compiled
 REPAYS_LOADING = 200_000_000  # entries swept in NumPy, some 0.3 s, after which loading compiled code is worth its time
 REPAYS_COMPILING = 4_000_000_000  # the same for compiling it, once per machine
+REPEATED_ENTRIES = 2**25  # of a design whose sweeps must be the same when a fit is run again: compiled from here on
 ROUNDINGS = 4.0  # of a sum, besides those of its terms and tiles
 _NONE = np.empty(0)
+
+
+def has_loops(pointwise: Pointwise) -> bool:
+    """Tell whether there is compiled code for sweeps of a function."""
+    return getattr(pointwise, "row_terms", None) is not None
 
 
 def is_compiled(pointwise: Pointwise, entries: int) -> bool:
@@ -140,14 +146,14 @@ class SlopeSweep:
 
 def swept(
     block: Block, coef: Floats, pointwise: Pointwise, rows: list[Any], shift: float = 0.0, **wanted: bool
-) -> Products | None:
+) -> SweepResults | None:
     """Return the products of a block by compiled code; None if the loss or the layout of the block has none."""
     terms = getattr(pointwise, "row_terms", None)
     if terms is None or coef.ndim != 1:
         return None
     width, count = block.values.shape[1], block.stop - block.start
     along, squares, curvature = (wanted.get(name, False) for name in ("along", "squares", "curvature"))
-    products = Products(
+    products = SweepResults(
         np.zeros(sweep.SUMS),
         np.zeros(width),
         np.zeros(width if along else 0),
@@ -160,7 +166,9 @@ def swept(
     return products if block.run_sweep(loops_of(terms), with_intercept, targets, products) else None
 
 
-def sweep_dense(loops: SweepLoops, values: NDArray[Any], weights: Floats, targets: Targets, products: Products) -> None:
+def sweep_dense(
+    loops: SweepLoops, values: NDArray[Any], weights: Floats, targets: Targets, products: SweepResults
+) -> None:
     """Sweep dense rows, stored by rows or by columns; others are copied."""
     (count, width), item = values.shape, values.itemsize
     if values.dtype not in (np.float64, np.float32):
@@ -176,7 +184,7 @@ def sweep_dense(loops: SweepLoops, values: NDArray[Any], weights: Floats, target
     loop.compiled(flat, step, weights, targets, products, sweep.tile_rows(width))
 
 
-def sweep_sparse(loops: SweepLoops, matrix: Any, weights: Floats, targets: Targets, products: Products) -> None:
+def sweep_sparse(loops: SweepLoops, matrix: Any, weights: Floats, targets: Targets, products: SweepResults) -> None:
     """Sweep the rows of a CSR matrix."""
     indices = (unsigned(matrix.indices), unsigned(matrix.indptr))
     stored = (read_only(matrix.data), *indices)

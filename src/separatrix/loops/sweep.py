@@ -40,7 +40,7 @@ class Targets(NamedTuple):
     shift: float
 
 
-class Products(NamedTuple):
+class SweepResults(NamedTuple):
     """Where results go: `sums`, and the products of stored columns with slopes, with curvatures and with themselves.
 
     `curvature` receives the weighted curvature of each row. All but `sums` and `gradient` may be empty.
@@ -109,7 +109,7 @@ def loops_of(loss_terms: Elementwise[..., None]) -> SweepLoops:
 
 
 @loop
-def sweep_rows(flat: Any, step: int, weights: Any, targets: Targets, products: Products, tile: int) -> None:
+def sweep_rows(flat: Any, step: int, weights: Any, targets: Targets, products: SweepResults, tile: int) -> None:
     """Sweep dense rows stored one after another, each `step` numbers after the last; weights[0] is the intercept."""
     n, coef = targets.y.size, weights[1:]
     eta, y, out = scratch(tile)
@@ -129,7 +129,7 @@ def sweep_rows(flat: Any, step: int, weights: Any, targets: Targets, products: P
 
 
 @loop
-def sweep_columns(flat: Any, step: int, weights: Any, targets: Targets, products: Products, tile: int) -> None:
+def sweep_columns(flat: Any, step: int, weights: Any, targets: Targets, products: SweepResults, tile: int) -> None:
     """Sweep dense rows stored by columns, each `step` numbers after the last; weights[0] is the intercept."""
     n, coef = targets.y.size, weights[1:]
     eta, y, out = scratch(tile)
@@ -141,7 +141,7 @@ def sweep_columns(flat: Any, step: int, weights: Any, targets: Targets, products
 
 
 @loop
-def sweep_entries(stored: Any, weights: Any, targets: Targets, products: Products, tile: int) -> None:
+def sweep_entries(stored: Any, weights: Any, targets: Targets, products: SweepResults, tile: int) -> None:
     """Sweep sparse rows: `stored` has values, columns and starts of a CSR matrix; weights[0] is the intercept."""
     values, columns, starts = stored
     n, coef = targets.y.size, weights[1:]
@@ -181,7 +181,7 @@ def take_in(partial: Any, total: Any) -> None:
 
 
 @loop
-def add_terms(eta: Any, y: Any, out: Any, first: int, count: int, targets: Targets, products: Products) -> None:
+def add_terms(eta: Any, y: Any, out: Any, first: int, count: int, targets: Targets, products: SweepResults) -> None:
     """Compute the terms of a tile from its scores, multiply them by the weights, and add up their sums.
 
     The terms that remain are weight, slope and curvature.
@@ -358,7 +358,7 @@ def column_scores(flat: Any, step: int, first: int, count: int, coef: Any, inter
 
 
 @loop
-def column_products(flat: Any, step: int, first: int, count: int, out: Any, products: Products) -> None:
+def column_products(flat: Any, step: int, first: int, count: int, out: Any, products: SweepResults) -> None:
     """Add the products of columns with slopes, and with curvatures and themselves where these are wanted."""
     add_dots(flat, step, first, out[1, :count], products.gradient)
     add_dots(flat, step, first, out[2, :count], products.along)
