@@ -91,7 +91,7 @@ def test_tall_logistic_fits_make_few_passes(
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_large_logistic_fits_do_not_copy_the_rows(order: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeps, "is_compiled", lambda *_: True)
-    X, y = tall(500_000, 50, unscaled=False)
+    X, y = tall(1_000_000, 50, unscaled=False)
     X = np.asarray(X, order=order)
     estimator = sx.LogisticRegression(strength=1e-6)
     estimator.fit(X[:20_000], y[:20_000])
