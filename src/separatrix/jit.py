@@ -21,17 +21,19 @@ import hashlib
 import inspect
 import os
 import sys
+import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FunctionType
-from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
+from typing import Any, ClassVar, Generic, ParamSpec, Self, TypeVar
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 # Interpreted scalar operations (some 0.2 µs each) after which loading Numba pays off.
 INTERPRETED_OPERATIONS = 2_000_000
+_CHANGING_FOLDER = threading.RLock()  # of Numba's configuration, which is the same for all threads
 
 
 class Loop(Generic[Arguments, Result]):
@@ -49,6 +51,14 @@ class Loop(Generic[Arguments, Result]):
     def __reduce__(self) -> str:
         return self.function.__qualname__
 
+    def bound(self, name: str, callees: dict[str, Loop[..., Any]]) -> Self:
+        """Return a copy that calls other loops; the cache on disk distinguishes copies by name."""
+        plain = self.function
+        assert isinstance(plain, FunctionType)
+        copy = FunctionType(plain.__code__, {**plain.__globals__, **callees}, plain.__name__)
+        copy.__qualname__ = f"{plain.__qualname__}_{name}"
+        return type(self)(copy)
+
     @functools.cached_property
     def compiled(self) -> Callable[Arguments, Result]:
         """The same function as machine code; loads Numba on first use."""
@@ -59,6 +69,29 @@ class Reduction(Loop[Arguments, Result]):
     """A loop that may sum in any order."""
 
     fastmath = {"reassoc"}  # noqa: RUF012  # never changed
+
+
+class ProductSum(Loop[Arguments, Result]):
+    """A loop of dot products and sums of any order, with fused multiply-adds."""
+
+    fastmath = {"reassoc", "contract", "nsz"}  # noqa: RUF012  # never changed
+
+
+class Elementary(Loop[Arguments, Result]):
+    """A function of a number that is compiled into its callers, which may fuse multiply-adds but not reorder sums."""
+
+    fastmath = {"contract"}  # noqa: RUF012  # never changed
+
+    @functools.cached_property
+    def compiled(self) -> Callable[Arguments, Result]:
+        """The function, to be compiled as part of its callers."""
+        return _compile(self.function, None, self.fastmath, inline=True)
+
+
+class Elementwise(Loop[Arguments, Result]):
+    """A loop over arrays without sums, which may use fused multiply-adds."""
+
+    fastmath = {"contract"}  # noqa: RUF012  # never changed
 
 
 class Scalar(Loop[Arguments, Result]):
@@ -72,6 +105,7 @@ class Scalar(Loop[Arguments, Result]):
 
 
 loop, reduction, scalar = Loop, Reduction, Scalar  # their names as decorators
+product_sum, elementary, elementwise = ProductSum, Elementary, Elementwise
 
 
 class WorkGate:
@@ -89,9 +123,13 @@ class WorkGate:
 
     def choose(self, loop: Loop[Arguments, Result], operations: int) -> Callable[Arguments, Result]:
         """Return the form of `loop` for the next `operations` scalar operations."""
+        return loop.compiled if self.is_passed(operations) else loop
+
+    def is_passed(self, operations: int) -> bool:
+        """Count the next `operations`, and tell whether compiled code is worth loading for them."""
         spent = self.spent.get(self.kind, 0) + operations
         self.spent[self.kind] = spent
-        return loop if spent <= self.operations and not self.warming else loop.compiled
+        return self.warming or spent > self.operations
 
 
 @contextmanager
@@ -117,18 +155,30 @@ def when_compiling(listener: Callable[[str], None]) -> Iterator[None]:
         _listeners.remove(listener)
 
 
-def _compile(function: Callable[..., Any], signature: str | None, fastmath: bool | set[str]) -> Callable[..., Any]:
+def _compile(
+    function: Callable[..., Any], signature: str | None, fastmath: bool | set[str], *, inline: bool = False
+) -> Callable[..., Any]:
     from numba import njit  # noqa: PLC0415  # takes 0.5 s, so only for work that repays it
 
-    with _cache_folder() as folder:
+    callable_copy = _with_compiled_callees(function)
+    with _CHANGING_FOLDER, _cache_folder() as folder:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
-        compiled: Any = njit(cache=folder is not None, **options)(_with_compiled_callees(function))
+        options |= {"inline": "always"} if inline else {}
+        compiled: Any = njit(cache=folder is not None, **options)(callable_copy)
         _watch_cache(getattr(compiled, "_cache", None), function.__name__)
         if signature and hasattr(compiled, "compile"):  # plain Python where NUMBA_DISABLE_JIT is set
             compiled.compile(signature)
             compiled.disable_compile()
     result: Callable[..., Any] = compiled
     return result
+
+
+def is_cached(loop: Loop[..., Any]) -> bool:
+    """Tell whether this machine has compiled a loop before, for any types; without loading Numba."""
+    if "compiled" in vars(loop):
+        return True
+    name = f"{Path(inspect.getfile(loop.function)).stem}.{loop.function.__qualname__}-*.nbi"
+    return any(True for _ in _loops_folder(os.environ.get("NUMBA_CACHE_DIR", "")).rglob(name))
 
 
 def _watch_cache(cache: Any, name: str) -> None:
@@ -173,7 +223,7 @@ def _cache_folder() -> Iterator[Path | None]:
 
     config: Any = numba.config
     before = config.CACHE_DIR
-    folder = (Path(before) if before else _user_cache()) / f"separatrix-{_sources_digest()}"
+    folder = _loops_folder(before)
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
     config.CACHE_DIR = str(folder)
@@ -181,6 +231,11 @@ def _cache_folder() -> Iterator[Path | None]:
         yield folder if folder.is_dir() and os.access(folder, os.W_OK) else None
     finally:
         config.CACHE_DIR = before
+
+
+def _loops_folder(chosen: str) -> Path:
+    """Return the folder of compiled loops, in the one chosen for Numba or, if there is none, the user's cache."""
+    return (Path(chosen) if chosen else _user_cache()) / f"separatrix-{_sources_digest()}"
 
 
 def _user_cache() -> Path:

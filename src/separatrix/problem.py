@@ -13,6 +13,7 @@ finite.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,9 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
-from separatrix.design.base import Block, Design, Expansion, block_hessian
+from separatrix.design.base import Block, Design, Expansion
 from separatrix.design.build import row_radius
+from separatrix.design.sweeps import SlopeSums, block_hessian
 from separatrix.errors import NeedsError
+from separatrix.jit import Elementwise
+from separatrix.loops.sweep import VALUE
 from separatrix.losses.base import Loss
 from separatrix.numerics import compensated_dots, compensated_sums, entropy_complement, entropy_term, two_sum
 from separatrix.penalties import NoPenalty, Penalty
@@ -43,6 +47,11 @@ class WeightedLoss:
         """Return the weighted value, slope and curvature of the loss at some scores, up to an order."""
         parts = self.loss.expand(eta, y, order)
         return tuple((weights[0] * part.T).T if weights else part for part in parts)
+
+    @property
+    def row_terms(self) -> Elementwise[..., None] | None:
+        """The loss as a compiled loop; None if it has several scores per row."""
+        return getattr(self.loss, "row_terms", None)
 
 
 @dataclass(frozen=True)
@@ -168,7 +177,34 @@ class Problem:
         """Return P and, by order, its gradient and Hessian at coef, in one pass."""
         if order >= 2 and not self.loss.has_curvature:
             raise NeedsError(f"the {self.loss.name} loss has no curvature, so there is no Hessian; use order 1")
-        sums = self.design.sweep(coef, self.pointwise, order, self.rows)
+        return self._penalised(coef, self.design.sweep(coef, self.pointwise, order, self.rows))
+
+    def expand_for_gap(self, coef: Floats) -> Expansion:
+        """Return P and its gradient as `expand` does; a duality gap at `coef` then needs no further pass."""
+        if not self.loss.entropic:
+            return self.expand(coef)
+        sums = self.slope_sums(coef)
+        return self._penalised(coef, Expansion(float(sums.sums[VALUE]), sums.gradient))
+
+    def slope_sums(self, coef: Floats) -> SlopeSums:
+        """Return the sums of an entropic loss for value, gradient and gap; one pass, if the last was not the same."""
+        last: tuple[Floats, SlopeSums] | None = vars(self).get("_last_slope_sums")
+        if last is None or not np.array_equal(last[0], coef):
+            squares, design = "column_squares" not in vars(self), self.design
+            sums = design.slope_sums(coef, self.pointwise, self.rows, shift=self.leading_shift, squares=squares)
+            if squares:
+                vars(self)["column_squares"] = sums.squares / self.total_weight  # the cached property
+            last = vars(self)["_last_slope_sums"] = coef.copy(), sums
+        return last[1]
+
+    @cached_property
+    def leading_shift(self) -> float:
+        """What to add to weighted slopes of size 1, and subtract again, so that sums of them over rows are exact."""
+        largest = 1.0 if self.weights is None else float(self.weights.max(initial=0.0))
+        return math.ldexp(3.0, math.frexp(largest)[1] + math.frexp(self.design.shape[0])[1] - 1)
+
+    def _penalised(self, coef: Floats, sums: Expansion) -> Expansion:
+        """Return sums over the rows as means, plus the penalty."""
         if not np.isfinite(sums.value) or (sums.gradient is not None and not np.isfinite(sums.gradient).all()):
             row_radius(self.design)  # raises an error that names an entry that is not finite
         value, penalised = sums.value / self.total_weight, self.penalty.strength > 0.0

@@ -47,8 +47,9 @@ from separatrix.certificates.data import Whole
 from separatrix.certificates.enclosures import OUTWARD, SPARE, TINY, UNIT, enclose_loss, gamma, outward, value_rounding
 from separatrix.certificates.rays import Relation, broken_relation
 from separatrix.codec import Items
-from separatrix.design.base import Block, Design, block_hessian
+from separatrix.design.base import Block, Design
 from separatrix.design.moments import Moments, ResidualSums, triangle
+from separatrix.design.sweeps import block_hessian
 from separatrix.losses.base import Loss
 from separatrix.losses.margin import Logistic
 from separatrix.numerics import column_norms, compensated_dots, two_product, two_sum

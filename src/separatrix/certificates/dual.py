@@ -9,7 +9,9 @@ bounds the intercept of all coefficients whose objective is at most that of w, P
 margin, so that the mean over a class gives |b| ≤ P₀/π + ‖mean row of the class‖ W, π the share of the smaller class and
 W a bound on the other coefficients, √(2P₀/q) or P₀/a. For the squared loss it is √(2P₀) + |ȳ| + ‖mean row‖ W, for a
 softmax half the sum of the |rₖ| times P₀/π + √2 ‖mean row‖ W. The same holds for some rows of each class instead of
-all, so that a few long rows may be left out. Other columns without a penalty: see `certificates.curvature`.
+all, so that a few long rows may be left out. Once a gap G is known, ‖mean row‖ W is at most
+Σ ‖xⱼ‖ |wⱼ| + (2G Σ ‖xⱼ‖²/qⱼ)^½, since P is strongly convex. Other columns without a penalty: see
+`certificates.curvature`.
 
 The slopes are those of the loss at w, moved along its curvature to where r is 0, as far as a Newton step would move
 them; for a loss without curvature those of one class are scaled down instead. Under an L1 penalty alone they are scaled
@@ -47,6 +49,8 @@ from separatrix.certificates.curvature import (
 )
 from separatrix.certificates.enclosures import OUTWARD, TINY, UNIT, gamma, value_rounding
 from separatrix.design.base import Block
+from separatrix.design.sweeps import SlopeSums
+from separatrix.loops import sweep
 from separatrix.losses.base import Loss
 from separatrix.numerics import (
     compensated_dots,
@@ -62,6 +66,7 @@ from separatrix.problem import Problem
 MAX_CURVATURES = 2**28  # numbers (2 GB) of the per-row curvature matrices that are stored at once
 SMALL = 2**18  # entries of a design up to which every bound is tried
 LENGTHS = 2**11  # powers of 2 that lengths of rows are compared with
+TERM_ROUNDINGS = 40  # of slopes and curvatures at scores in floats, and of their products with weights
 ROUNDS = 2  # Newton steps of the slopes; the second removes the rounding error of the first
 
 
@@ -197,8 +202,11 @@ class _DualGap:
         problem, coef, loss = self.problem, self.coef, self.problem.loss
         one_score = loss.target != "classes" and loss.has_curvature and not self._boxed.any()
         if slopes is None and one_score and not self.careful:
-            objective, error, shift = self._streamed_objective()
-            bound = self._evaluate(objective, error, _rows_of(self, coef, shift))
+            objective, error, bound = self._summed_bound()
+            if bound is None or (bound.rounded and not enough(bound)):
+                objective, error, shift = self._streamed_objective()
+                streamed = self._evaluate(objective, error, _rows_of(self, coef, shift))
+                bound = streamed if bound is None else bound.or_better(streamed)
             if enough(bound) or not problem.penalty.smooth or coef.size > MAX_WIDTH:
                 return bound
             return self._newton_bound(objective, error, bound, enough)
@@ -206,6 +214,54 @@ class _DualGap:
         slopes = _Balance(problem, coef, eta, self.free).moved(own) if slopes is None else slopes
         slopes = self._scaled_into_box(_shrink_heavier_class(problem, slopes) if self._is_one_score(slopes) else slopes)
         return self._evaluate(objective, error, _rows_of(self), slopes)
+
+    def _summed_bound(self) -> tuple[float, float, GapBound | None]:
+        """Return the objective, a bound on its error, and the bound by `Problem.slope_sums`; None if it is unknown.
+
+        The dual point is that of the real numbers ℓ′(η) at the scores η in floats, moved by −δ ℓ″(η), with δ so that
+        the slopes sum to 0. No row of it is stored: −ℓ*(ℓ′) = ℓ − ηℓ′, and as ℓ″ ≤ min(|ℓ′|, 1 − |ℓ′|),
+
+            −ℓ*(ℓ′ − δℓ″) ≥ ℓ − ηℓ′ + δηℓ″ − δ²ℓ″ / (2 (1 − |δ|)²)          if |δ| < 1.
+        """
+        problem = self.problem
+        if not problem.loss.entropic or self.conditions is not PLAIN:
+            return 0.0, 0.0, None
+        with np.errstate(all="ignore"):
+            own = problem.slope_sums(self.coef)
+            objective = float(own.sums[sweep.VALUE]) / problem.total_weight
+            objective += problem.penalty.value(self.coef, self._penalty_weights)
+            squares = np.asarray([own.sums[sweep.SQUARES] / problem.total_weight])
+            error = self._objective_error(objective, squares, own.depth)
+            moved = self._moved_sums(own)
+            return objective, error, None if moved is None else self._bound_of(objective, error, moved)
+
+    def _moved_sums(self, own: SlopeSums) -> _DualSums | None:
+        """Return the sums at the moved slopes; None if they would have to move too far."""
+        sums, count = own.sums, self.problem.design.shape[0]
+        slopes, mass = float(sums[sweep.LEADING] + sums[sweep.REST]), float(sums[sweep.CURVATURE])
+        shift = slopes / mass if self.free.any() and mass > 0.0 else 0.0
+        if not abs(shift) < 1.0:
+            return None
+        rest = (1.0 - abs(shift)) * (1.0 - UNIT)
+        bend = OUTWARD * shift * shift * mass / (2.0 * rest * rest) * (1.0 + gamma(own.depth + TERM_ROUNDINGS))
+        root = math.sqrt(sums[sweep.SQUARES]) + abs(shift) * math.sqrt(sums[sweep.CURVED_SQUARES])
+        depth = own.depth + TERM_ROUNDINGS
+        exact_digits = 2.0 * count * self.problem.leading_shift * UNIT
+        unsummed = TERM_ROUNDINGS / depth * float(sums[sweep.SIZE])  # the slopes themselves are rounded
+        products = own.gradient - shift * own.along
+        return _DualSums(
+            depth=depth,
+            conjugate=bend - float(sums[sweep.VALUE] - sums[sweep.PRODUCT] + shift * sums[sweep.CURVED]),
+            size=float(sums[sweep.VALUE] + sums[sweep.PRODUCT_SIZE] + abs(shift) * sums[sweep.CURVED_SIZE]),
+            products=products,
+            products_rest=np.zeros_like(products),
+            product_sizes=np.zeros_like(products),
+            squares=np.asarray(OUTWARD * root * root),
+            slopes=np.asarray(slopes - shift * mass),
+            slopes_rest=np.asarray(0.0),
+            inexact=np.asarray(unsummed + exact_digits + 2.0 * abs(shift) * mass),
+            careful=False,
+        )
 
     def trivial(self) -> GapBound:
         """Return the bound that always holds."""
@@ -311,11 +367,13 @@ class _DualGap:
             return trivial
         rounding = OUTWARD * self.slack * (gamma(sums.depth + 8.0) + 32 * UNIT) * sums.size / total + TINY
         conjugate, noise = self._penalty_conjugate(sums)
-        imbalance = self._imbalance_cost(sums, trivial.primal)
-        dual = -sums.conjugate / total - rounding - conjugate - imbalance
-        gap = (objective + error - dual) * OUTWARD + 4 * UNIT * abs(objective) + TINY
-        if not 0.0 <= gap < trivial.gap:
-            return trivial
+        imbalance, gap = math.inf, trivial.gap
+        for _ in range(ROUNDS):
+            imbalance = self._imbalance_cost(sums, trivial.primal, gap)
+            dual = -sums.conjugate / total - rounding - conjugate - imbalance
+            gap = (objective + error - dual) * OUTWARD + 4 * UNIT * abs(objective) + TINY
+            if not 0.0 <= gap < trivial.gap:
+                return trivial
         rounded = 8.0 * (error + rounding + imbalance + noise) >= gap
         return GapBound(objective, error, gap, problem.least_scale, rounded=rounded)
 
@@ -377,8 +435,8 @@ class _DualGap:
                 largest = max(largest, sum(terms) + 8 * UNIT * (sum(map(abs, terms)) + size * abs(w)))
         return largest
 
-    def _imbalance_cost(self, sums: _DualSums, primal: float) -> float:
-        """Return |r| b̄, what slopes that do not sum to 0 cost; 0 without a free intercept."""
+    def _imbalance_cost(self, sums: _DualSums, primal: float, gap: float) -> float:
+        """Return |r| b̄, what slopes that do not sum to 0 cost; 0 without a free intercept. `gap` bounds the excess."""
         if not self.free.any():
             return 0.0
         total = self.problem.total_weight
@@ -386,10 +444,10 @@ class _DualGap:
         noise = (self.slack - 1.0) * UNIT * np.sqrt(sums.squares * total)  # of slopes that another machine rounds
         residual = OUTWARD * float(np.sum(np.abs(sums.slopes + sums.slopes_rest) + self.slack * rounding + noise))
         residual /= total
-        return OUTWARD * residual * self._largest_intercept(primal) if residual else 0.0
+        return OUTWARD * residual * self._largest_intercept(primal, gap) if residual else 0.0
 
-    def _largest_intercept(self, primal: float) -> float:
-        """Return b̄, a bound on the intercept of coefficients whose objective is at most `primal`."""
+    def _largest_intercept(self, primal: float, gap: float) -> float:
+        """Return b̄, a bound on the intercept of a minimiser, whose objective is at most `primal`, by `gap` at most."""
         problem, penalised = self.problem, ~self.free
         length = math.sqrt(float((problem.column_squares + TINY)[penalised].sum())) * OUTWARD
         with np.errstate(divide="ignore"):
@@ -399,18 +457,19 @@ class _DualGap:
             ends = [bound for bound in (self.conditions.lower, self.conditions.upper) if bound is not None]
             box = np.max([np.abs(end[penalised]) for end in ends], axis=0) if len(ends) == 2 else np.asarray([math.inf])
             size = min(size, float(np.linalg.norm(box)) * OUTWARD)
+        reach = min(length * size, self._reach_near(gap))
         offset = self.largest_offset
         if problem.loss.target == "numbers":
             mean = abs(float(problem.mean(problem.y))) * OUTWARD + gamma(len(problem.y)) * float(
                 np.abs(problem.y).max()
             )
-            return OUTWARD * (math.sqrt(2.0 * primal) + mean + length * size + offset)
+            return OUTWARD * (math.sqrt(2.0 * primal) + mean + reach + offset)
         share = least_share(problem) / OUTWARD
         if not share > 0.0:
             return math.inf
         classes = problem.loss.target == "classes"
         size *= math.sqrt(2.0) * OUTWARD if classes else 1.0
-        reach = primal / share + length / math.sqrt(share) * size
+        reach = primal / share + (length * size if classes else reach) / math.sqrt(share)
         if self.careful and size < math.inf:
             reach = min(reach, self._reach_of_short_rows(primal, size))
         return OUTWARD * (0.5 * reach + offset if classes else reach + offset)
@@ -423,6 +482,18 @@ class _DualGap:
         with np.errstate(divide="ignore", over="ignore"):
             reach = primal / shares + np.ldexp(size, np.arange(LENGTHS) - LENGTHS // 2)
         return float(reach.min(axis=1).max())
+
+    def _reach_near(self, gap: float) -> float:
+        """Return a bound on Σ ‖xⱼ‖ |w*ⱼ| of the minimiser w*, since P(w) − min P ≥ Σ qⱼ (wⱼ − w*ⱼ)²/2.
+
+        ‖xⱼ‖² is the mean square of a column.
+        """
+        if self.coef.ndim > 1:
+            return math.inf
+        squares, used = (self.problem.column_squares + TINY) * OUTWARD, ~self.free
+        with np.errstate(divide="ignore", over="ignore"):
+            apart = float(np.sum(squares[used] / self.quadratic[used])) * 2.0 * gap
+        return OUTWARD * (float(np.sqrt(squares[used]) @ np.abs(self.coef[used])) + math.sqrt(apart))
 
     def _scaled_into_box(self, slopes: Floats) -> Floats:
         """Return slopes scaled into the L1 box, at a scale that makes the dual large."""

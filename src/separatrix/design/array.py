@@ -25,9 +25,11 @@ import scipy
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.base import Block, Design, Group, add_each, map_groups
+from separatrix.design.base import Block, Design, Group, add_each, map_groups, weighted_gram
 from separatrix.design.storage import INT32_ENTRIES, RowFile, as_storage, sparse_from_parts, stack_rows, write_rows
+from separatrix.design.sweeps import read_only, sweep_sparse, unsigned
 from separatrix.loops.rows import Rows
+from separatrix.loops.sweep import SweepLoops, SweepResults, Targets
 
 CENTRE_ROWS = 1000  # sampled rows that decide which columns lie far from 0
 FAR = 10.0  # standard deviations from 0 at which a column is centred
@@ -35,6 +37,7 @@ FAR_SHARE = 0.98 * FAR**2 / (1.0 + FAR**2)  # of the mean square in the square o
 GROUPS = 32  # groups of blocks: more than there are cores, so that no core waits long
 BLOCK_ELEMENTS = 2**17  # of a dense block: a megabyte of float64, which a core's cache holds
 SMALL_ELEMENTS = 2**19  # of a dense design in memory: with fewer, threads cost more than they save
+LONG_BLOCKS = 8  # times as many rows of a block that compiled code reads in tiles
 WIDE_SHARE = 4  # a block has at least p / WIDE_SHARE rows, so that matrix products of wide blocks stay efficient
 BLOCK_ENTRIES = 2**20  # of a sparse block: with fewer entries a thread costs more than it saves
 ENTRIES_A_COLUMN = 4  # of a sparse block: with fewer, adding the blocks' results costs as much as reading the blocks
@@ -52,6 +55,15 @@ class SparseBlock(Block):
     @cached_property
     def transposed(self) -> Any:
         return _transposed(self.values)
+
+    def run_sweep(self, loops: SweepLoops, weights: Floats, targets: Targets, products: SweepResults) -> bool:
+        if self.values.format == "csr":
+            sweep_sparse(loops, self.values, weights, targets, products)
+        return bool(self.values.format == "csr")
+
+    @property
+    def sweep_depth(self) -> float:
+        return float(self.values.shape[0])
 
     def largest_entry(self) -> float:
         return float(np.abs(self.values.data).max(initial=0.0))
@@ -78,6 +90,10 @@ class SparseBlock(Block):
             return np.asarray((matrix.T @ matrix).toarray())
         scaled = self.values.multiply(weights[:, np.newaxis])
         return np.asarray((scaled.T @ self.values).toarray(), dtype=np.float64)
+
+    def gram_with(self, y: Floats, *weights: Floats) -> tuple[Floats, Floats, float]:
+        weighted = weights[0] * y if weights else y
+        return self.gram(*weights), self.rmatvec(weighted), float(weighted @ y)
 
     def stored_squared_norms(self) -> Floats:
         return np.asarray(self._squares().sum(axis=1), dtype=np.float64).ravel()
@@ -119,12 +135,17 @@ class StoredDesign(Design):
     def slices(self) -> list[slice]:
         """The rows of each block; a CSC matrix is one block."""
         n, width = self.storage.shape
-        most = None if self.memory is None else int(BLOCK_SHARE * self.memory) // self.storage.entry_bytes
+        most = self._most_elements
         if not self.storage.sparse:
             return dense_slices(n, width, most)
         if self.in_memory and self.storage.array().format == "csc":
             return [slice(0, n)]
         return sparse_slices(self.storage.starts, width, most)
+
+    @property
+    def _most_elements(self) -> int | None:
+        """The elements of the largest block that the memory limit allows; None without a limit."""
+        return None if self.memory is None else int(BLOCK_SHARE * self.memory) // self.storage.entry_bytes
 
     @abstractmethod
     def _make_block(self, values: Any, start: int) -> Block:
@@ -142,6 +163,14 @@ class StoredDesign(Design):
 
     def groups(self) -> Sequence[Iterable[Block]]:
         return [map(self._block, group) for group in in_groups(self.slices)]
+
+    def long_groups(self) -> Sequence[Iterable[Block]]:
+        return [map(self._block, group) for group in in_groups(self.long_slices)]
+
+    @property
+    def long_slices(self) -> list[slice]:
+        """The rows of each block of a compiled sweep."""
+        return self.slices
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
         return self._make_block(self.storage.take(np.asarray(indices, dtype=np.intp)), 0).dense()
@@ -198,6 +227,15 @@ class DenseDesign(StoredDesign):
 
     def groups(self) -> Sequence[Iterable[Block]]:
         return [self.blocks()] if self.is_small else super().groups()
+
+    @property
+    def long_slices(self) -> list[slice]:
+        """The rows of several blocks as one, unless they are copied to be centred, or too many for the memory limit."""
+        (n, width), most = self.storage.shape, self._most_elements
+        if self.centre is not None or (most is not None and most < LONG_BLOCKS * BLOCK_ELEMENTS):
+            return self.slices
+        step = LONG_BLOCKS * dense_slices(n, width)[0].stop
+        return [slice(start, min(n, start + step)) for start in range(0, n, step)]
 
     @property
     def values(self) -> NDArray[Any]:
@@ -303,7 +341,7 @@ class SparseDesign(StoredDesign):
     @cached_property
     def _by_rows(self) -> Rows:
         matrix = self.storage.by_rows
-        columns, starts = _unsigned(matrix.indices), _unsigned(matrix.indptr)
+        columns, starts = unsigned(matrix.indices), unsigned(matrix.indptr)
         return Rows(read_only(matrix.data), columns, starts, matrix.shape[1], int(self.virtual))
 
     def to_csc(self) -> Any:
@@ -336,18 +374,7 @@ def in_groups(items: Sequence[Group]) -> list[Sequence[Group]]:
 def weighted_grams(values: Floats, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:
     """Return one Gram matrix per column of weights, (q, k, k), and, with ones, the weighted column sums, (q, k)."""
     sums = weights.T @ values if with_ones else np.zeros((weights.shape[1], 0))
-    return np.stack([_weighted_gram(values, column) for column in weights.T]), sums
-
-
-def _weighted_gram(values: Floats, weights: Floats) -> Floats:
-    """Return a weighted Gram matrix; weights ≥ 0 allow AᵗA, which BLAS computes with half the products."""
-    least, most = weights.min(), weights.max()
-    if least == most:
-        return np.asarray(least * (values.T @ values))
-    if least < 0.0:
-        return np.asarray((values * weights[:, np.newaxis]).T @ values)
-    scaled = values * np.sqrt(weights)[:, np.newaxis]
-    return np.asarray(scaled.T @ scaled)
+    return np.stack([weighted_gram(values, column) for column in weights.T]), sums
 
 
 def dense_slices(n: int, width: int, max_elements: int | None = None) -> list[slice]:
@@ -390,15 +417,3 @@ def far_means(sample: NDArray[Any]) -> Floats | None:
     least, largest = (signs * sample).min(axis=0), (signs * sample).max(axis=0)
     moved = signs * np.clip(np.abs(mean), largest / 2.0, 2.0 * least)
     return np.where(far, np.where(largest <= 4.0 * least, moved, mean), 0.0)
-
-
-def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:
-    """View indices as unsigned: compiled code then skips the check for negative indices."""
-    return read_only(indices.view(np.uint32 if indices.dtype.itemsize == 4 else np.uint64))
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """View an array as read-only, as some users' arrays are: loops are then compiled once, not twice."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

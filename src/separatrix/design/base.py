@@ -7,6 +7,8 @@ of ones (the intercept), which is never stored.
 Groups of blocks run in threads, one per core, each with a single-threaded BLAS. Results are combined in the order of
 the groups, which do not depend on the number of cores, so sums are the same on any number of cores.
 
+A `sweep` over many rows runs as compiled code (`design.sweeps`), in longer blocks, once that repays loading it.
+
 Cost: one pass per call of `fold` or `gather`, plus about 50 µs to start the threads.
 """
 
@@ -26,8 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
+from separatrix.design import sweeps
+from separatrix.design.sweeps import SlopeSums, SlopeSweep, Sweep
 from separatrix.errors import NeedsError
 from separatrix.loops.rows import Rows
+from separatrix.loops.sweep import SweepLoops, SweepResults, Targets
 
 Task = Callable[..., Any]  # called with (block, *vectors sliced to the block, *shared arguments)
 Combine = Callable[[Any, Any], Any]
@@ -134,6 +139,16 @@ class Block:
         """Return Xᵗ values: (p,) for values (m,), (p, K) for (m, K)."""
         return with_sum(values, np.asarray(self.transposed @ values, dtype=np.float64), self.virtual)
 
+    def run_sweep(self, loops: SweepLoops, weights: Floats, targets: Targets, products: SweepResults) -> bool:
+        """Sweep the stored columns by compiled code, if there is any for their layout; weights[0] is the intercept."""
+        sweeps.sweep_dense(loops, self.values, weights, targets, products)
+        return True
+
+    @property
+    def sweep_depth(self) -> float:
+        """The number of roundings of a sum over the rows in a compiled sweep."""
+        return sweeps.tile_depth(*self.values.shape)
+
     def gram(self, weights: Floats | None = None) -> Floats:
         """Return Xᵗ diag(weights) X, (p, p); without weights it costs half as much."""
         inner = self.stored_gram(weights)
@@ -143,6 +158,16 @@ class Block:
         whole = np.empty((len(border), len(border)))
         whole[0], whole[1:, 0], whole[1:, 1:] = border, border[1:], inner
         return whole
+
+    def gram_with(self, y: Floats, *weights: Floats) -> tuple[Floats, Floats, float]:
+        """Return Xᵗ diag(weights) X, Xᵗ (weights y) and yᵗ (weights y), of one matrix product."""
+        virtual = int(self.virtual)
+        rows = np.empty((len(y), 1 + virtual + self.values.shape[1]))
+        rows[:, 0], rows[:, 1 : 1 + virtual], rows[:, 1 + virtual :] = y, 1.0, self.values
+        if weights:
+            rows *= np.sqrt(weights[0])[:, np.newaxis]
+        products = rows.T @ rows  # of a matrix with itself, for which BLAS needs half the operations
+        return products[1:, 1:], products[1:, 0], float(products[0, 0])
 
     def dense(self) -> Floats:
         """Return the rows as a dense array, virtual column included, (m, p)."""
@@ -175,10 +200,8 @@ class Block:
 
     def stored_gram(self, weights: Floats | None) -> Floats:
         """Return the weighted Gram matrix of the stored columns."""
-        if weights is None:
-            values = self.values.astype(np.float64, copy=False)
-            return np.asarray(values.T @ values)
-        return np.asarray((self.values * weights[:, np.newaxis]).T @ self.values, dtype=np.float64)
+        values = self.values.astype(np.float64, copy=False)
+        return np.asarray(values.T @ values) if weights is None else weighted_gram(values, weights)
 
     def stored_column_squares(self, weights: Floats) -> Floats:
         """Return the weighted sums of squares of the stored columns."""
@@ -193,6 +216,17 @@ class Block:
         """Return `whole_columns` of the stored columns."""
         whole = (self.values == np.rint(self.values)).all(axis=0)
         return np.where(whole, np.abs(self.values).max(axis=0), np.inf).astype(np.float64)
+
+
+def weighted_gram(values: Floats, weights: Floats) -> Floats:
+    """Return a weighted Gram matrix; weights ≥ 0 allow AᵗA, which BLAS computes with half the products."""
+    least, most = weights.min(initial=np.inf), weights.max(initial=-np.inf)
+    if least == most:
+        return np.asarray(least * (values.T @ values))
+    if not least >= 0.0:
+        return np.asarray((values * weights[:, np.newaxis]).T @ values)
+    scaled = values * np.sqrt(weights)[:, np.newaxis]
+    return np.asarray(scaled.T @ scaled)
 
 
 def with_ones(rows: Floats, virtual: bool) -> Floats:
@@ -267,7 +301,18 @@ class Design(ABC):
 
     def sweep(self, coef: Floats, pointwise: Pointwise, order: int, rows: Vectors = ()) -> Expansion:
         """Return value, gradient (order ≥ 1) and Hessian (order 2) of a sum over rows, in one pass."""
-        return Expansion(*self.fold(_expand, coef, pointwise, order, rows=rows, combine=add_each))
+        task = Sweep(pointwise, order, self._sweeps_compiled(pointwise))
+        return Expansion(*self.fold(task, coef, rows=rows, combine=add_each))
+
+    def slope_sums(
+        self, coef: Floats, pointwise: Pointwise, rows: Vectors = (), *, shift: float, squares: bool
+    ) -> SlopeSums:
+        """Return the sums that value, gradient and duality gap need, in one pass; `shift` is that of `loops.sweep`."""
+        task = SlopeSweep(pointwise, shift, squares, self._sweeps_compiled(pointwise))
+        return SlopeSums(*self.fold(task, coef, rows=rows, combine=sweeps.join_slope_sums))
+
+    def _sweeps_compiled(self, pointwise: Pointwise) -> bool:
+        return sweeps.is_compiled(pointwise, self.shape[0] * self.shape[1])
 
     def stored_rows(self) -> Rows:
         """Return the rows in the layout that compiled loops read; needs `row_visits`."""
@@ -309,6 +354,10 @@ class Design(ABC):
         """Return the blocks in groups, each processed by one core; by default all in one group."""
         return [self.blocks()]
 
+    def long_groups(self) -> Sequence[Iterable[Block]]:
+        """Return the blocks of compiled sweeps, in groups; by default those of all tasks."""
+        return self.groups()
+
     def _group_results(self, task: Task, shared: tuple[Any, ...], rows: Vectors, combine: Combine) -> Iterator[Any]:
         """Make one pass: yield the combined result of each group of blocks, in order."""
         self.passes += 1.0
@@ -323,28 +372,8 @@ class Design(ABC):
             with np.errstate(over="ignore", invalid="ignore"):  # callers check the result for NaN and infinity
                 return reduce(combine, results(group))
 
-        return map_groups(combined, self.groups())
-
-
-def _expand(block: Block, *arguments: Any) -> tuple[Any, ...]:
-    *rows, coef, pointwise, order = arguments
-    value, *derivatives = pointwise(block.matvec(coef), order, *rows)
-    parts: list[Any] = [float(value.sum())]
-    if order >= 1:
-        parts.append(block.rmatvec(derivatives[0]))
-    if order >= 2:
-        parts.append(block_hessian(block, derivatives[1]))
-    return tuple(parts)
-
-
-def block_hessian(block: Block, curvature: Floats) -> Floats:
-    """Return a block's Hessian: (p, p) for curvature (m,); (p·K, p·K), column index outer, for (m, K, K)."""
-    if curvature.ndim == 1:
-        return block.gram(curvature)
-    classes = curvature.shape[1]
-    grams = [[block.gram(curvature[:, j, k]) for k in range(classes)] for j in range(classes)]
-    p = grams[0][0].shape[0]
-    return np.asarray(grams).transpose(2, 0, 3, 1).reshape(p * classes, p * classes)
+        is_compiled = isinstance(task, Sweep | SlopeSweep) and task.compiled
+        return map_groups(combined, self.long_groups() if is_compiled else self.groups())
 
 
 def add_each(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:

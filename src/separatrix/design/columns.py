@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from separatrix.arrays import Floats, Indices
-from separatrix.design.array import PARTS, DenseDesign, SparseDesign, read_only
+from separatrix.design.array import PARTS, DenseDesign, SparseDesign
 from separatrix.design.base import Block, Design, map_groups, with_sum
+from separatrix.design.sweeps import read_only
 from separatrix.errors import NeedsError
 from separatrix.jit import WorkGate
 from separatrix.loops.coordinate import column_dots, column_squares, dense_dots, sparse_gram

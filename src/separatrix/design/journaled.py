@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
+from separatrix.design import sweeps
 from separatrix.design.array import SparseBlock
-from separatrix.design.base import Block, Combine, Design, Task, Vectors
+from separatrix.design.base import Block, Combine, Design, Pointwise, Task, Vectors
 from separatrix.design.build import RowSource, as_row_source, divide_columns, make_design
 from separatrix.design.columns import column_store
 from separatrix.design.journal import Journal, open_journal
@@ -123,6 +124,10 @@ class JournaledDesign(Design):
             title = str(getattr(task, "__name__", type(task).__name__)).lstrip("_")
             self.journal.keep(key, title, result, self.largest_result)
         return result, False
+
+    def _sweeps_compiled(self, pointwise: Pointwise) -> bool:
+        """Decide by the size alone, not by earlier work, so that a fit that is run again finds its passes."""
+        return sweeps.has_loops(pointwise) and self.shape[0] * self.shape[1] >= sweeps.REPEATED_ENTRIES
 
     def centred(self, centre: Floats) -> Design:
         return self._derived(self.base.centred(centre), "centred", centre)

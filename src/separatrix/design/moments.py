@@ -22,6 +22,7 @@ from separatrix.numerics import compensated_dots
 
 CAREFUL = 2**13  # entries of a design up to which residuals are computed in twice the working precision
 ENTRIES_HELD = 2**22  # most entries of a sparse block made dense at once: 32 megabytes
+ROUNDINGS = 6.0  # of the terms of a weighted product, and of the scaling of a sum
 STACKED = 4  # rows per column at which a stack is reduced to its triangle
 
 
@@ -75,8 +76,7 @@ def _rows(y: Floats, weights: Floats | None) -> tuple[Floats, ...]:
 
 
 def _moments(block: Block, y: Floats, *weights: Floats) -> Moments:
-    weighted = weights[0] * y if weights else y
-    return Moments(block.gram(*weights), block.rmatvec(weighted), float(weighted @ y), float(len(y)) + 4.0)
+    return Moments(*block.gram_with(y, *weights), float(len(y)) + ROUNDINGS)
 
 
 def _joined_moments(first: tuple[Any, ...], second: tuple[Any, ...]) -> Moments:

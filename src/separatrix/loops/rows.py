@@ -52,9 +52,9 @@ def dense_dot(values: Any, first: int, last: int, w: Any) -> float:
     return total
 
 
-@reduction
+@loop
 def sparse_dot(values: Any, columns: Any, first: int, last: int, w: Any) -> float:
-    """Return the sum of values[k]·w[columns[k]] for first ≤ k < last."""
+    """Return the sum of values[k]·w[columns[k]] for first ≤ k < last, in order: the compiler reorders it badly."""
     x, indices = values[first:last], columns[first:last]
     total = 0.0
     for k in range(x.size):

@@ -16,7 +16,6 @@ or called through a pointer (7 ns more per row). Cost: two reads of each row, a 
 from __future__ import annotations
 
 from functools import cache
-from types import FunctionType
 from typing import Any, NamedTuple
 
 from separatrix.jit import Loop, Scalar, loop, scalar
@@ -53,12 +52,7 @@ def slope(eta: Any, y: Any) -> Any:
 @cache
 def visits_down(loss_slope: Scalar[..., Any]) -> Loop[..., None]:
     """Return `stochastic_visits` with the slope of a loss compiled in."""
-    plain = stochastic_visits.function
-    assert isinstance(plain, FunctionType)
-    bound = FunctionType(plain.__code__, {**plain.__globals__, "slope": Scalar(loss_slope.function)}, plain.__name__)
-    # The cache on disk distinguishes the loops of different losses by this name.
-    bound.__qualname__ = f"{plain.__qualname__}_{loss_slope.function.__qualname__}"
-    return Loop(bound)
+    return stochastic_visits.bound(loss_slope.function.__qualname__, {"slope": Scalar(loss_slope.function)})
 
 
 @loop

@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from separatrix.errors import DataError, NeedsError
-from separatrix.jit import Arguments, Result, Scalar, scalar
+from separatrix.jit import Arguments, Elementwise, Result, Scalar, scalar
+from separatrix.loops.sweep import terms_of
 
 Target = Literal["labels", "numbers", "classes"]
 
@@ -28,7 +29,8 @@ class Loss(ABC):
     `target` says what y is: labels ±1, real numbers, or classes 0, …, K−1. `kinks` are the margins at which the slope
     jumps; there `slope` is one of the subgradients. `curvature_bound` is an upper bound on the curvature (on the
     largest eigenvalue, if it is a matrix) over all eta; None if it is unbounded or does not exist. `quadratic` means
-    that the curvature is constant.
+    that the curvature is constant. `entropic` means that the conjugate is minus the entropy of |slope|, between 0 and
+    1, so that the curvature is at most |slope| and 1 − |slope|.
     """
 
     name: ClassVar[str]
@@ -38,6 +40,7 @@ class Loss(ABC):
     has_curvature: ClassVar[bool]
     curvature_bound: ClassVar[float | None] = None
     quadratic: ClassVar[bool] = False
+    entropic: ClassVar[bool] = False
 
     @staticmethod
     @abstractmethod
@@ -93,6 +96,11 @@ class ScalarLoss(Loss):
     @abstractmethod
     def slope(eta: Any, y: Any) -> Any:
         """Return the derivative of the value in eta; at a kink, a subgradient."""
+
+    @property
+    def row_terms(self) -> Elementwise[..., None]:
+        """Value, slope and curvature of many rows as a compiled loop."""
+        return terms_of(self.value, self.slope, *([self.curvature] if self.has_curvature else []))
 
 
 class OfLabels(Scalar[Arguments, Result]):

@@ -27,8 +27,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from separatrix.jit import Elementwise, elementwise
 from separatrix.losses.base import ScalarLoss, in_domain, of_labels
-from separatrix.numerics import entropy_complement, entropy_term, sigmoid, sigmoid_slope, softplus
+from separatrix.numerics import (
+    entropy_complement,
+    entropy_term,
+    exp_of_negative,
+    log1p_of_share,
+    sigmoid,
+    sigmoid_slope,
+    softplus,
+)
 
 
 @dataclass(frozen=True)
@@ -172,6 +181,7 @@ class Logistic(ScalarLoss):
     name: ClassVar[str] = "logistic"
     has_curvature: ClassVar[bool] = True
     curvature_bound: ClassVar[float | None] = 0.25
+    entropic: ClassVar[bool] = True
 
     @staticmethod
     @of_labels
@@ -198,7 +208,23 @@ class Logistic(ScalarLoss):
         slope = -y * (np.where(margin > 0.0, tail, 1.0) / denominator)
         return (value, slope) if order == 1 else (value, slope, tail / (denominator * denominator))
 
+    @property
+    def row_terms(self) -> Elementwise[..., None]:
+        return logistic_terms
+
     @staticmethod
     @of_labels
     def conjugate(slope: Any, y: Any) -> Any:
         return (entropy_term(-y * slope) + entropy_complement(-y * slope))[()]
+
+
+@elementwise
+def logistic_terms(eta: Any, y: Any, out: Any, count: int) -> None:
+    """Write value, slope and curvature of the logistic loss of the first `count` rows, as `Logistic.expand` does."""
+    for i in range(count):
+        margin = y[i] * eta[i]
+        tail = exp_of_negative(-abs(margin))
+        denominator = 1.0 + tail
+        out[0, i] = log1p_of_share(tail) - (margin if margin < 0.0 else 0.0)
+        out[1, i] = -y[i] * ((tail if margin > 0.0 else 1.0) / denominator)
+        out[2, i] = tail / (denominator * denominator)

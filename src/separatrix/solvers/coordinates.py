@@ -25,7 +25,7 @@ import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import EPSILON, Floats
-from separatrix.design.base import Block, Expansion, add_each, block_hessian
+from separatrix.design.base import Block, Expansion, add_each
 from separatrix.design.build import row_radius
 from separatrix.design.moments import dense_parts
 from separatrix.design.rank import (
@@ -36,6 +36,7 @@ from separatrix.design.rank import (
     least_norm,
     row_triangle,
 )
+from separatrix.design.sweeps import block_hessian
 from separatrix.losses.base import Loss
 from separatrix.numerics import column_norms, compensated_dots
 from separatrix.problem import Problem

@@ -1,18 +1,18 @@
 """L-BFGS on all rows, started and preconditioned by the Newton solution of a subsample.
 
-A strided subsample of a few hundred rows per column is solved by Newton's method. Its Hessian, factored, is the initial
-inverse Hessian of L-BFGS on all rows, with unit steps first. The error decreases by about √(p/m) per pass before the
-curvature pairs help, so a million rows of fifty columns take about five passes to a relative gap of 1e-10. The method
-is affine invariant, so units do not matter. If no subsample is possible (few rows, or rows that are only streamed), the
-Gram matrix times the loss's curvature bound preconditions instead.
+A strided subsample of a few hundred rows per column is solved by Newton's method, after a smaller one. Its Hessian,
+factored, is the initial inverse Hessian of L-BFGS on all rows, with unit steps first. The error decreases by about
+√(p/m) per pass before the curvature pairs help, so a million rows of fifty columns take about five passes to a relative
+gap of 1e-10. The method is affine invariant, so units do not matter. If no subsample is possible (few rows, or rows
+that are only streamed), the Gram matrix times the loss's curvature bound preconditions instead.
 
-Cost: one pass per step; the subsample's passes count in proportion to its rows.
 
 With few rows the Hessian of all rows is a better preconditioner (`HessianLBFGS`): that at the start, and after every
 `STALE` steps that at the iterate. Close to the minimum its steps are almost Newton steps at the cost of a gradient.
 Runs on the same data under other penalties can share a `HessianMemory`: the loss has the same Hessian for all of them.
 
-Cost: one pass per step, and one Hessian, n·p², for every `STALE` of them.
+Cost: one pass per step, whose sums the duality gap takes over, and one Hessian, n·p², for every `STALE` of them; the
+subsample's passes count in proportion to its rows.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from separatrix.numerics import semidefinite_solver
 from separatrix.penalties import NoPenalty
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.newton import SMOOTH_ADVICE, Newton, Solve, take_step
+from separatrix.solvers.newton import SMOOTH_ADVICE, Solve, newton_direction, take_step
 
 LARGE_ROWS_PER_COLUMN = 800
 FEWEST_ROWS = 2000
+COARSE = 8  # rows of the subsample per row of another one, whose solution is its start
 SUBSAMPLE_STEPS = 12
 SUBSAMPLE_EXCESS = 1e-5  # relative to the objective: the accuracy of the subsample's solution
 MEMORY = 10  # curvature pairs
@@ -89,7 +90,7 @@ class HessianLBFGS:
 
 def _descend(problem: Problem, coef: Floats, refresh: Callable[[Floats], Solve | None]) -> Iterator[Step]:
     """Yield the steps of L-BFGS, whose preconditioner is the last one that `refresh` returned at an iterate."""
-    current = problem.expand(coef)
+    current = problem.expand_for_gap(coef)
     pairs: list[tuple[Floats, Floats]] = []
     precondition: Solve | None = None
     stalled = 0
@@ -113,9 +114,10 @@ def _prepare(problem: Problem, start: Floats | None) -> tuple[Floats, Solve]:
     """Return the start and the solver of the preconditioner, from a subsample if there is one."""
     coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
     if has_subsample(problem):
-        sample = problem.subsample(_stride(problem))
-        coef, hessian = _solve_sample(sample, coef)
-        problem.design.count_visits(round(sample.design.passes * sample.design.shape[0]))
+        for stride in (COARSE * _stride(problem), _stride(problem)):
+            sample = problem.subsample(stride)
+            coef, hessian = _solve_sample(sample, coef)
+            problem.design.count_visits(round(sample.design.passes * sample.design.shape[0]))
     else:
         hessian = problem.bounding_hessian()
     return coef, _ridged(hessian)
@@ -135,13 +137,16 @@ def _stride(problem: Problem) -> int:
 
 
 def _solve_sample(sample: Problem, coef: Floats) -> tuple[Floats, Floats]:
-    for number, step in enumerate(Newton().steps(sample, coef)):
-        coef = step.coef
-        if step.facts["excess"] <= SUBSAMPLE_EXCESS * step.facts["objective"] or number >= SUBSAMPLE_STEPS:
+    """Return the solution of a sample by Newton's method, and the Hessian there."""
+    current = sample.expand(coef, order=2)
+    for _ in range(SUBSAMPLE_STEPS):
+        assert current.hessian is not None
+        direction, slope = newton_direction(current, semidefinite_solver(current.hessian, coef.size // len(coef)))
+        if -slope / 2.0 <= SUBSAMPLE_EXCESS * current.value:
             break
-    hessian = sample.expand(coef, order=2).hessian
-    assert hessian is not None
-    return coef, hessian
+        coef, current = take_step(lambda trial: sample.expand(trial, order=2), coef, direction, current, slope)
+    assert current.hessian is not None
+    return coef, current.hessian
 
 
 def inverse_hessian_product(precondition: Solve, pairs: list[tuple[Floats, Floats]], gradient: Floats) -> Floats:
@@ -162,7 +167,7 @@ def _advance(
 ) -> tuple[Floats, Expansion]:
     assert current.gradient is not None
     slope = float(current.gradient.reshape(-1) @ direction)
-    next_coef, following = take_step(problem.expand, coef, direction.reshape(coef.shape), current, slope)
+    next_coef, following = take_step(problem.expand_for_gap, coef, direction.reshape(coef.shape), current, slope)
     assert following.gradient is not None
     change, gradient_change = (next_coef - coef).reshape(-1), (following.gradient - current.gradient).reshape(-1)
     if float(change @ gradient_change) > 1e-14 * float(np.linalg.norm(change) * np.linalg.norm(gradient_change)):
