@@ -30,6 +30,7 @@ from separatrix.tables.table import Table, TableSource
 
 NAMES_SHOWN, CLASSES_SHOWN, ROWS_SHOWN = 30, 7, 90  # coefficients, classes, and their product
 NAMED = 4  # effects in a sentence
+FINITE = "--firth (bias_reduction=True)"
 
 
 @dataclass(frozen=True)
@@ -323,7 +324,7 @@ def _note(effect: Effect, ratios: bool, level: float) -> Note:
         share, way = effect.shares[0], "rises" if above else "falls"
         all_rows = f"all {counted(share.rows, 'row')} with {share.label!r} have {share.outcome!r}"
         reason = f"{all_rows}, so the likelihood has no maximum: it grows as the coefficient {way}"
-    return Note(reason, said, f"report that limit, or {remedy}")
+    return Note(reason, said, f"report that limit, or refit with {FINITE}, whose estimates are finite")
 
 
 def why_sentence(effect: Effect) -> str:

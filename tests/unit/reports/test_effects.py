@@ -58,6 +58,10 @@ def test_a_diverging_coefficient_has_its_profile_limit_and_a_note(separated):
     assert note.reason.startswith("all 8 rows with 'lifeboat = yes' have 'survived = yes', so the likelihood has no")
     end = number_cell(effect.lower, ratio=True)
     assert note.said == f"odds ratios below {end} are rejected (profile likelihood, 95 % confidence)"
+    assert note.remedy.startswith("report that limit, or refit with --firth")
+    reduced, finite = forest_of(passengers(), given={"bias_reduction": True})
+    assert reduced.fitted.table.model == "firth"
+    assert finite.diverging == []
     assert [(share.rows, share.own) for share in effect.shares] == [(8, 8), (392, trained.own.confusion[1].sum() - 8)]
 
 
