@@ -67,6 +67,7 @@ FLATTER = 0.9  # required reduction of the slope by a step whose gain is below r
 MEMORY = 10  # secant pairs of L-BFGS
 LARGEST_CHANGE = 5.0  # of a score in one step, relative to scores above 1, if the information is not exact
 HALVINGS = 30
+FEW_DIRECTIONS = 16  # whose third derivatives cost about as much as a bound on them
 DIRECTIONS_PER_PASS = 64  # whose third derivatives are computed at once
 LARGEST_STEP = 1e150  # whose square is finite
 SHORT = 0.1  # of a Newton step: a shorter one is compared with damped steps
@@ -277,9 +278,10 @@ class LogLikelihood:
     def largest_third(self, directions: Floats, squares: Floats) -> Floats:
         """Return upper bounds on the third derivatives along directions d of given squares dᵗId, from |ℓ′′′| ≤ ℓ′′.
 
-        They are squares · max |x·d|, bounded by the largest entry of each column; infinite for several classes.
+        They are squares · max |x·d|, bounded by the largest entry of each column, which takes a pass; infinite for
+        several classes, and for so few directions that the derivatives themselves cost as little.
         """
-        if self.problem.loss.target == "classes":
+        if self.problem.loss.target == "classes" or len(squares) <= FEW_DIRECTIONS:
             return np.full(len(squares), np.inf)
         largest = self.problem.design.fold(_largest_entries, combine=np.maximum)
         return np.asarray(ROUNDED_UP * squares * (largest @ np.abs(directions)))

@@ -108,3 +108,16 @@ def test_middle_size_takes_two_hessians_and_the_digits_of_newton(monkeypatch: py
     assert fit.bound.relative_gap <= 1e-12
     assert fit.bound.radii is not None  # the likelihood has a maximum, and exactly one
     np.testing.assert_allclose(fit.coef, by_newton.coef, rtol=0.0, atol=1e-9)
+
+
+def test_bounds_on_third_derivatives_hold_and_settle_most_coefficients() -> None:
+    X, y = make_rows(2_000, 30)
+    model = sx.LogisticRegression().fit(X, y)
+    mle = model.fitted_.inference.fits[0].mle
+    directions = mle.covariance / np.sqrt(np.diag(mle.covariance))
+    squares = np.ones(31)  # dᵗId of a column of I⁻¹ divided by the root of its diagonal entry
+    thirds = mle.log_likelihood.third_derivatives(mle.maximum.coef, directions)
+    bounds = mle.log_likelihood.largest_third(directions, squares)
+    assert (np.abs(thirds) <= bounds).all()
+    assert (bounds <= 2.0).all()
+    assert np.isinf(mle.log_likelihood.largest_third(directions[:, :16], squares[:16])).all()
