@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.design.build import as_array, column_names
+from separatrix.design.build import as_array, as_floats, column_names
 from separatrix.design.encode.columns import NumberEncoding
 from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import DataError, ModelFileError, OptionError
@@ -128,7 +128,7 @@ def array_table(X: Any, y: Any, target: str = TARGET, names: tuple[str, ...] | N
 
     The columns are called as those of a frame, which must be `names` if these are given, or else `names`.
     """
-    matrix = X.toarray() if hasattr(X, "toarray") else np.asarray(as_array(X), dtype=np.float64)
+    matrix = X.toarray() if hasattr(X, "toarray") else np.asarray(as_floats(as_array(X), None), float)
     labels, frame_names = np.asarray(y), getattr(X, "columns", None)
     if matrix.ndim != 2 or labels.shape != matrix.shape[:1]:
         raise DataError(f"X has shape {matrix.shape} and y {labels.shape}; give (n, p) and (n,)")

@@ -174,3 +174,5 @@ def test_an_estimator_does_not_take_the_codes_of_a_category_for_numbers(column) 
         sx.blocked(frame)
     with pytest.raises(DataError, match=message):
         sx.check_separability(frame, CODES)
+    with pytest.raises(DataError, match=message):
+        sx.compare(frame, ["a", "b"] * 4)
