@@ -85,7 +85,10 @@ def test_what_is_predicted_from_a_file_is_what_the_fit_predicted(demo: str, tmp_
     assert [line["prediction"] for line in lines] == own.labels.tolist()
 
 
-@pytest.mark.parametrize("verb", [command.callback.__name__ for command in app.registered_commands if command.callback])
+VERBS = [command.callback.__name__.replace("_", "-") for command in app.registered_commands if command.callback]
+
+
+@pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help_an_example_and_json(verb: str) -> None:
     shown = run(verb, "--help")
     assert shown.exit_code == 0

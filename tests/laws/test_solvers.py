@@ -66,7 +66,7 @@ def streamed_problem() -> Problem:
 
 def test_every_solver_is_found() -> None:
     assert {type(solver).__name__ for solver in SOLVERS} >= {"Newton", "LBFGS", "Coordinate", "KernelDual"}
-    assert len(SOLVERS) == 15
+    assert len(SOLVERS) == 16
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)

@@ -62,7 +62,7 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool = False) -> Any:
 
 
 def _is_plain(estimator: Any, X: Any) -> bool:
-    """Tell whether X is an array of floats in which the validation by scikit-learn, of 0.1 ms, finds no fault."""
+    """Tell whether X is an array of floats in which the validation by scikit-learn finds no fault."""
     floats = type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32)
     wide = floats and len(X) > 0 and X.shape[1] >= max(1, getattr(estimator, "least_columns", 1))
     return wide and not hasattr(estimator, "feature_names_in_")
