@@ -183,19 +183,22 @@ class Problem:
         """Return P and its gradient as `expand` does; a duality gap at `coef` then needs no further pass."""
         if not self.loss.entropic:
             return self.expand(coef)
-        sums = self.slope_sums(coef)
+        sums = self._sweep_slopes(coef)
         return self._penalised(coef, Expansion(float(sums.sums[VALUE]), sums.gradient))
 
     def slope_sums(self, coef: Floats) -> SlopeSums:
-        """Return the sums of an entropic loss for value, gradient and gap; one pass, if the last was not the same."""
+        """Return the sums of an entropic loss for value, gradient and gap; one pass, unless the last was at `coef`."""
         last: tuple[Floats, SlopeSums] | None = vars(self).get("_last_slope_sums")
-        if last is None or not np.array_equal(last[0], coef):
-            squares, design = "column_squares" not in vars(self), self.design
-            sums = design.slope_sums(coef, self.pointwise, self.rows, shift=self.leading_shift, squares=squares)
-            if squares:
-                vars(self)["column_squares"] = sums.squares / self.total_weight  # the cached property
-            last = vars(self)["_last_slope_sums"] = coef.copy(), sums
-        return last[1]
+        return last[1] if last is not None and np.array_equal(last[0], coef) else self._sweep_slopes(coef)
+
+    def _sweep_slopes(self, coef: Floats) -> SlopeSums:
+        """Return the sums of `slope_sums` in one pass, and keep them; the first pass finds the column squares too."""
+        squares, shift = "column_squares" not in vars(self), self.leading_shift
+        sums = self.design.slope_sums(coef, self.pointwise, self.rows, shift=shift, squares=squares)
+        if squares:
+            vars(self)["column_squares"] = sums.squares / self.total_weight  # the cached property
+        vars(self)["_last_slope_sums"] = coef.copy(), sums
+        return sums
 
     @cached_property
     def leading_shift(self) -> float:

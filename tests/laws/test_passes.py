@@ -12,7 +12,11 @@ from test_alike import ALL, fit, rows
 
 import separatrix as sx
 from separatrix.design import sweeps
+from separatrix.design.build import make_design
 from separatrix.fit.result import Status
+from separatrix.losses import Logistic
+from separatrix.penalties import make_penalty
+from separatrix.problem import Problem
 
 LIMITED = [
     sx.Perceptron(max_passes=30, keep="best"),
@@ -85,6 +89,15 @@ def test_tall_logistic_fits_make_few_passes(
     assert result.status is Status.OPTIMAL
     assert result.facts["relative_gap"] <= 1e-8
     assert result.passes <= most
+
+
+def test_a_solver_that_returns_to_its_coefficients_still_counts_passes() -> None:
+    design = make_design(np.arange(6.0)[:, np.newaxis], intercept=True)
+    problem = Problem(design, np.array([-1.0, -1.0, 1.0, -1.0, 1.0, 1.0]), Logistic(), make_penalty(0.1, 0.0))
+    for count in (1.0, 2.0, 3.0):
+        problem.expand_for_gap(np.ones(2))
+        problem.slope_sums(np.ones(2))
+        assert design.passes == count
 
 
 @pytest.mark.slow
