@@ -17,7 +17,7 @@ from separatrix.tables.table import Column, Table, category_column
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 COMMAND = "separatrix fit infections.csv --target infection --holdout 0.2 --out model.json --report report.html"
-COLOURS = 160  # of a small file
+COLOURS = 64  # of a small file
 SCREENS = (  # name, width, height, dark, scale
     ("report", 1024, 1290, False, 1.0),
     ("report-390", 390, 3000, False, 0.75),

@@ -197,7 +197,7 @@ def _lead(report: Report) -> list[str]:
     trained, forest = report.trained, report.forest
     model = trained.model
     used = int(model.data.get("rows", report.table.n_rows))
-    columns, kinds = counted(len(model.encoding.columns), "column"), text.kinds(trained)
+    columns, kinds = text.columns_of(model), text.kinds(trained)
     columns += f" ({kinds})" if "," in kinds else ""
     source = "" if report.table.source == ARRAYS else f" of {report.table.source}"
     what = f"{text.model_title(model)}, fitted to {counted(used, 'row')}{source} with {columns}"

@@ -76,10 +76,15 @@ def trained_page(  # what the command line knows about the fit
 def _headline(trained: TrainedModel) -> str:
     """Return what was fitted to what: the family and its target, the rows, the columns, the penalty."""
     model = trained.model
-    rows, width = counted(int(model.data["rows"]), "row"), len(model.encoding.columns)
-    columns = counted(width, "column") if width else "an intercept alone"
-    facts = (each.replace(" ", "\N{NO-BREAK SPACE}") for each in (rows, columns, _penalty(trained)) if each)
-    return ", ".join((shortened(model_title(model), LONGEST_TITLE), *facts))
+    facts = counted(int(model.data["rows"]), "row"), columns_of(model), _penalty(trained)
+    words = (each.replace(" ", "\N{NO-BREAK SPACE}") for each in facts if each)
+    return ", ".join((shortened(model_title(model), LONGEST_TITLE), *words))
+
+
+def columns_of(model: Model) -> str:
+    """Return the number of columns of a model in words."""
+    width = len(model.encoding.columns)
+    return counted(width, "column") if width else "an intercept alone"
 
 
 def _penalty(trained: TrainedModel) -> str:
