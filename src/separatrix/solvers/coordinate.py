@@ -4,7 +4,7 @@
 
 A quadratic loss with few columns is reduced to its covariances, which serve a whole path of strengths. Other losses
 with a curvature use proximal Newton steps on working sets (`working_set`). Both minimise an L1-penalised quadratic
-(`l1_quadratic`). Without any penalty it still descends, but there is no dual point, so `excess` is inf.
+(`l1_quadratic`). Where Gram matrices have too few digits, `active_set` ends the descent. Without any penalty it still descends, but there is no dual point, so `excess` is inf.
 
 Covariances, after eliminating the free coefficients, and the gap at the dual point t·α, α the slopes at w:
 
@@ -34,6 +34,7 @@ from separatrix.design.build import row_radius
 from separatrix.design.columns import ColumnStore, column_store
 from separatrix.loops.coordinate import L1Penalty
 from separatrix.problem import Problem
+from separatrix.solvers.active_set import newton_steps
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.l1_quadratic import Elimination, GramModel, pseudo_inverse, violation
 from separatrix.solvers.working_set import (
@@ -47,6 +48,8 @@ from separatrix.solvers.working_set import (
 REDUCTION = 0.001  # violation at the end of a step, relative to its start
 SMALL_LOSS = 1e-5  # relative to the loss at 0: a smaller loss has too few digits
 SMALL_ROUNDING = 1e-10  # relative to the objective: the largest rounding error of the gap
+STALLED = 2  # steps without progress, after which other steps are tried
+LONG = 100  # steps, after which other steps are tried
 COVARIANCE_COLUMNS = 1500  # up to which the Gram matrix of all columns is computed
 
 
@@ -182,9 +185,20 @@ class Coordinate:
     )
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Yield one step per working set, or per descent on the covariances, from a start (None: zeros)."""
+        """Yield one step per working set, or per descent on the covariances, from a start (None: zeros).
+
+        Where these stall or take long, Newton steps on the nonzero coefficients follow.
+        """
         facts = (self.memory or Memory()).facts(problem)
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
-        if has_constant_curvature(problem.loss) and len(coef) <= COVARIANCE_COLUMNS:
-            coef = yield from covariance_steps(problem, facts.covariances, coef)
-        yield from WorkingSetDescent(problem, facts.store, coef, facts.column_norms, facts.gram).descend()
+        for number, step in enumerate(_descents(problem, facts, coef)):
+            if step.facts["stalled"] >= STALLED or number == LONG:
+                yield from newton_steps(problem, facts.column_norms, step.coef)
+            yield step
+
+
+def _descents(problem: Problem, facts: _DataFacts, coef: Floats) -> Iterator[Step]:
+    """Yield the steps of descent on the covariances, if they serve, and then of working sets."""
+    if has_constant_curvature(problem.loss) and len(coef) <= COVARIANCE_COLUMNS:
+        coef = yield from covariance_steps(problem, facts.covariances, coef)
+    yield from WorkingSetDescent(problem, facts.store, coef, facts.column_norms, facts.gram).descend()
