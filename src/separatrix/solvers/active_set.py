@@ -34,7 +34,7 @@ from separatrix.solvers.newton import line_search
 MOST_ENTRIES = 2**22  # of the dense rows, times the classes
 MOST_WORK = 2e9  # operations of a step
 SETTLED = 1e-12  # excess on the nonzero coefficients, relative to the objective, below which others may enter
-IDLE_STEPS = 10  # without progress, after which it has stalled
+IDLE_STEPS = 4  # without progress, after which it has stalled
 PROGRESS = 0.9  # of the least excess so far: a smaller excess is progress
 NOISE = 4.0 * EPSILON  # of a slope, relative to the root mean squares of its factors
 
