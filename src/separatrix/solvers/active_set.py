@@ -29,13 +29,12 @@ from separatrix.problem import Problem
 from separatrix.solvers.base import Step
 from separatrix.solvers.coordinates import careful_scores, inverse_of_columns
 from separatrix.solvers.iterate import Iterate, expand_at
-from separatrix.solvers.newton import line_search
+from separatrix.solvers.newton import PROGRESS, ROUNDING, line_search
 
 MOST_ENTRIES = 2**22  # of the dense rows, times the classes
 MOST_WORK = 2e9  # operations of a step
 SETTLED = 1e-12  # excess on the nonzero coefficients, relative to the objective, below which others may enter
 IDLE_STEPS = 4  # without progress, after which it has stalled
-PROGRESS = 0.9  # of the least excess so far: a smaller excess is progress
 NOISE = 4.0 * EPSILON  # of a slope, relative to the root mean squares of its factors
 
 
@@ -77,7 +76,8 @@ class _ActiveSet:
         while self._work(moving) <= MOST_WORK:
             face = self._face(here, signs, np.flatnonzero(moving))
             entering = self._entering(here, moving) if face.decrement <= SETTLED * abs(here.value) else None
-            excess = math.inf if entering is None or entering.size else face.decrement / 2.0
+            rest = math.inf if entering is None or entering.size else face.decrement / 2.0
+            excess = rest + ROUNDING * abs(here.value)
             idle = 0 if here.value < least[0] or excess < PROGRESS * least[1] else idle + 1
             least = min(here.value, least[0]), min(excess, least[1])
             facts = {"objective": here.value, "excess": excess, "active": float(np.count_nonzero(here.coef))}
@@ -102,7 +102,7 @@ class _ActiveSet:
         ridge = self.l1.ridge[places]
         exponents = column_exponents(weighted)
         parts = np.ldexp(weighted, -exponents), np.diag(np.ldexp(np.sqrt(ridge), -exponents))
-        triangle = np.linalg.qr(np.vstack(parts), mode="r")
+        triangle = np.asarray(np.linalg.qr(np.vstack(parts), mode="r"))
         retained = find_aliases(triangle, len(weighted)).retained
         transform = np.zeros((len(places), len(retained)))
         transform[retained] = inverse_of_columns(triangle[:, retained])

@@ -4,7 +4,8 @@
 
 A quadratic loss with few columns is reduced to its covariances, which serve a whole path of strengths. Other losses
 with a curvature use proximal Newton steps on working sets (`working_set`). Both minimise an L1-penalised quadratic
-(`l1_quadratic`). Where Gram matrices have too few digits, `active_set` ends the descent. Without any penalty it still descends, but there is no dual point, so `excess` is inf.
+(`l1_quadratic`). Where Gram matrices have too few digits, Newton steps on the nonzero coefficients end the descent
+(`active_set`). Without any penalty it still descends, but there is no dual point, so `excess` is inf.
 
 Covariances, after eliminating the free coefficients, and the gap at the dual point t·α, α the slopes at w:
 
