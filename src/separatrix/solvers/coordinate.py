@@ -12,8 +12,8 @@ Covariances, after eliminating the free coefficients, and the gap at the dual po
     loss(w) = loss(0) + g·w + ½ wᵗ G w,        G = Σ sᵢ xᵢ xᵢᵗ / Σ sᵢ,        v = −(g + G w)
     gap(t) = (1 − t)² loss(w) + penalty(w) + penalty*(t·v) − t·w·v
 
-The rounding error of the gradient, at most ε (Σⱼ |wⱼ| √Gⱼⱼ)², is added to the gap. If it is too large, or the loss is
-far below loss(0), working sets continue from the data.
+The rounding error of the gradient, at most ε (Σⱼ |wⱼ| √Gⱼⱼ)² before the elimination, is added to the gap. If it is too
+large, or the loss is far below loss(0), working sets continue from the data.
 
 Cost: p² products per row once, then O(p) per changed coordinate. Fails for losses without curvature, and on designs
 that are only streamed.
@@ -56,12 +56,16 @@ COVARIANCE_COLUMNS = 1500  # up to which the Gram matrix of all columns is compu
 
 @dataclass(frozen=True)
 class Covariances:
-    """A quadratic loss after eliminating the free coefficients, which are `free_coef` if the others are 0."""
+    """A quadratic loss after eliminating the free coefficients, which are `free_coef` if the others are 0.
+
+    `lengths` are the root mean squares of the other columns before that, which the rounding errors are relative to.
+    """
 
     eliminated: Elimination
     loss: float
     free_coef: Floats
     penalised: Bools
+    lengths: Floats
 
     @cached_property
     def spectrum(self) -> tuple[Floats, Floats]:
@@ -88,7 +92,8 @@ class Covariances:
         if not np.isfinite(np.diag(gram)).all():
             row_radius(problem.design)  # raises an error that names the entry that is not finite
         eliminated = Elimination.of(gram, gradient, ~penalised)
-        return cls(eliminated, float(share @ value), free_coef, penalised)
+        lengths = np.sqrt(np.diag(gram)[penalised])
+        return cls(eliminated, float(share @ value), free_coef, penalised, lengths)
 
     def all_coef(self, coef: Floats) -> Floats:
         """Return all coefficients, given the penalised ones: the free ones are optimal."""
@@ -106,12 +111,11 @@ def covariance_steps(problem: Problem, covariances: Covariances, start: Floats) 
     direct = quadratic > 0.0 and absolute == 0.0
     coef = covariances.ridge_coef(quadratic) if direct else start[covariances.penalised]
     gradient, progress = eliminated.gradient + eliminated.gram @ coef, WorkingSetProgress()
-    spread = np.sqrt(np.diag(eliminated.gram))
     while True:
         loss = covariances.loss + 0.5 * float((eliminated.gradient + gradient) @ coef)
         value = float(l1.threshold @ np.abs(coef)) + 0.5 * float(l1.ridge @ (coef * coef))
         all_coef = covariances.all_coef(coef)
-        rounding, objective = EPSILON * float(np.abs(coef) @ spread) ** 2, loss + value
+        rounding, objective = EPSILON * float(np.abs(coef) @ covariances.lengths) ** 2, loss + value
         if loss < SMALL_LOSS * covariances.loss or rounding > SMALL_ROUNDING * objective:
             return all_coef
         excess = _gap(problem, l1, coef, gradient, loss, value) + rounding
