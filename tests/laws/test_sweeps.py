@@ -230,6 +230,22 @@ def test_sums_make_no_more_roundings_than_they_say(
     assert sums.depth <= (n + 4.0 if storage == "csr" else 2000.0)
 
 
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
+def test_entries_in_the_same_place_are_added_first(form: Any, compiled: Callable[[bool], None]) -> None:
+    """Squares of the parts of an entry would add up to less than the square of the entry."""
+    problem, coef, X = case(Logistic(), "csr", weighted=False)
+    whole = form(X[:, 1:])
+    places = np.repeat(whole.indices, 3), 3 * whole.indptr
+    parts = form((np.repeat(whole.data, 3) * np.tile([0.5, 0.25, 0.25], whole.nnz), *places), shape=whole.shape)
+    split = Problem(make_design(parts, intercept=True), problem.y, Logistic(), make_penalty(0.1, 0.0))
+    assert parts.nnz == 3 * whole.nnz
+    for on in (False, True):
+        compiled(on)
+        sums = slope_sums(split, coef)
+        check(sums.squares, (X**2).sum(axis=0), (X**2).sum(axis=0))
+        check(sums.gradient, slope_sums(problem, coef).gradient, np.abs(X).sum(axis=0))
+
+
 # Which form
 
 

@@ -296,6 +296,12 @@ class _DualGap:
         return not self.free[int(self.problem.design.virtual) :].any()
 
     @property
+    def _squares(self) -> Floats:
+        """Upper bounds on the mean squares of the columns, (p,)."""
+        rounding = 1.0 + gamma(self.problem.design.shape[0] + 8.0)
+        return np.asarray((self.problem.column_squares + TINY) * (OUTWARD * rounding))
+
+    @property
     def _boxed(self) -> Bools:
         return np.asarray((self.absolute > 0.0) & (self.quadratic == 0.0))
 
@@ -317,7 +323,7 @@ class _DualGap:
 
     def _objective_error(self, objective: float, mean_squares: Floats, depth: float) -> float:
         """Return a bound on the error of the objective, from the mean squares of the columns and of the slopes."""
-        lengths, by_class = np.sqrt(self.problem.column_squares + TINY) * OUTWARD, np.atleast_2d(self.coef.T)
+        lengths, by_class = np.sqrt(self._squares) * OUTWARD, np.atleast_2d(self.coef.T)
         sizes = np.abs(by_class) @ lengths + self.largest_offset
         scores = OUTWARD * (gamma(self.coef.shape[0] + 8.0) * sizes + self.score_error)
         bound = self.problem.loss.curvature_bound
@@ -400,7 +406,7 @@ class _DualGap:
         """Return v (p, K), a bound on the error of each entry, and the largest that rounding slopes would change it."""
         total = self.problem.total_weight
         squares = np.atleast_1d(sums.squares) / total
-        lengths = np.outer(np.sqrt(self.problem.column_squares + TINY), np.sqrt(squares + TINY)) * OUTWARD
+        lengths = np.outer(np.sqrt(self._squares), np.sqrt(squares + TINY)) * OUTWARD
         dual = -(sums.products + sums.products_rest).reshape(len(lengths), -1) / total
         depth = sums.depth + dual.shape[1] + 8.0
         error = gamma(depth) * lengths
@@ -449,7 +455,7 @@ class _DualGap:
     def _largest_intercept(self, primal: float, gap: float) -> float:
         """Return b̄, a bound on the intercept of a minimiser, whose objective is at most `primal`, by `gap` at most."""
         problem, penalised = self.problem, ~self.free
-        length = math.sqrt(float((problem.column_squares + TINY)[penalised].sum())) * OUTWARD
+        length = math.sqrt(float(self._squares[penalised].sum())) * OUTWARD
         with np.errstate(divide="ignore"):
             reaches = np.sqrt(2.0 * primal / self.quadratic[penalised]), primal / self.absolute[penalised]
         size = min((float(reach.max(initial=0.0)) for reach in reaches), default=0.0) * OUTWARD
@@ -464,7 +470,7 @@ class _DualGap:
                 np.abs(problem.y).max()
             )
             return OUTWARD * (math.sqrt(2.0 * primal) + mean + reach + offset)
-        share = least_share(problem) / OUTWARD
+        share = least_share(problem) / (OUTWARD * (1.0 + gamma(len(problem.y))))
         if not share > 0.0:
             return math.inf
         classes = problem.loss.target == "classes"
@@ -490,7 +496,7 @@ class _DualGap:
         """
         if self.coef.ndim > 1:
             return math.inf
-        squares, used = (self.problem.column_squares + TINY) * OUTWARD, ~self.free
+        squares, used = self._squares, ~self.free
         with np.errstate(divide="ignore", over="ignore"):
             apart = float(np.sum(squares[used] / self.quadratic[used])) * 2.0 * gap
         return OUTWARD * (float(np.sqrt(squares[used]) @ np.abs(self.coef[used])) + math.sqrt(apart))

@@ -4,15 +4,16 @@
 
 A quadratic loss with few columns is reduced to its covariances, which serve a whole path of strengths. Other losses
 with a curvature use proximal Newton steps on working sets (`working_set`). Both minimise an L1-penalised quadratic
-(`l1_quadratic`). Without any penalty it still descends, but there is no dual point, so `excess` is inf.
+(`l1_quadratic`). Where Gram matrices have too few digits, Newton steps on the nonzero coefficients end the descent
+(`active_set`). Without any penalty it still descends, but there is no dual point, so `excess` is inf.
 
 Covariances, after eliminating the free coefficients, and the gap at the dual point t·α, α the slopes at w:
 
     loss(w) = loss(0) + g·w + ½ wᵗ G w,        G = Σ sᵢ xᵢ xᵢᵗ / Σ sᵢ,        v = −(g + G w)
     gap(t) = (1 − t)² loss(w) + penalty(w) + penalty*(t·v) − t·w·v
 
-The rounding error of the gradient, at most ε (Σⱼ |wⱼ| √Gⱼⱼ)², is added to the gap. If it is too large, or the loss is
-far below loss(0), working sets continue from the data.
+The rounding error of the gradient, at most ε (Σⱼ |wⱼ| √Gⱼⱼ)² before the elimination, is added to the gap. If it is too
+large, or the loss is far below loss(0), working sets continue from the data.
 
 Cost: p² products per row once, then O(p) per changed coordinate. Fails for losses without curvature, and on designs
 that are only streamed.
@@ -34,6 +35,7 @@ from separatrix.design.build import row_radius
 from separatrix.design.columns import ColumnStore, column_store
 from separatrix.loops.coordinate import L1Penalty
 from separatrix.problem import Problem
+from separatrix.solvers.active_set import newton_steps
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.l1_quadratic import Elimination, GramModel, pseudo_inverse, violation
 from separatrix.solvers.working_set import (
@@ -47,17 +49,23 @@ from separatrix.solvers.working_set import (
 REDUCTION = 0.001  # violation at the end of a step, relative to its start
 SMALL_LOSS = 1e-5  # relative to the loss at 0: a smaller loss has too few digits
 SMALL_ROUNDING = 1e-10  # relative to the objective: the largest rounding error of the gap
+STALLED = 2  # steps without progress, after which other steps are tried
+LONG = 100  # steps, after which other steps are tried
 COVARIANCE_COLUMNS = 1500  # up to which the Gram matrix of all columns is computed
 
 
 @dataclass(frozen=True)
 class Covariances:
-    """A quadratic loss after eliminating the free coefficients, which are `free_coef` if the others are 0."""
+    """A quadratic loss after eliminating the free coefficients, which are `free_coef` if the others are 0.
+
+    `lengths` are the root mean squares of the other columns before that, which the rounding errors are relative to.
+    """
 
     eliminated: Elimination
     loss: float
     free_coef: Floats
     penalised: Bools
+    lengths: Floats
 
     @cached_property
     def spectrum(self) -> tuple[Floats, Floats]:
@@ -84,7 +92,8 @@ class Covariances:
         if not np.isfinite(np.diag(gram)).all():
             row_radius(problem.design)  # raises an error that names the entry that is not finite
         eliminated = Elimination.of(gram, gradient, ~penalised)
-        return cls(eliminated, float(share @ value), free_coef, penalised)
+        lengths = np.sqrt(np.diag(gram)[penalised])
+        return cls(eliminated, float(share @ value), free_coef, penalised, lengths)
 
     def all_coef(self, coef: Floats) -> Floats:
         """Return all coefficients, given the penalised ones: the free ones are optimal."""
@@ -102,12 +111,11 @@ def covariance_steps(problem: Problem, covariances: Covariances, start: Floats) 
     direct = quadratic > 0.0 and absolute == 0.0
     coef = covariances.ridge_coef(quadratic) if direct else start[covariances.penalised]
     gradient, progress = eliminated.gradient + eliminated.gram @ coef, WorkingSetProgress()
-    spread = np.sqrt(np.diag(eliminated.gram))
     while True:
         loss = covariances.loss + 0.5 * float((eliminated.gradient + gradient) @ coef)
         value = float(l1.threshold @ np.abs(coef)) + 0.5 * float(l1.ridge @ (coef * coef))
         all_coef = covariances.all_coef(coef)
-        rounding, objective = EPSILON * float(np.abs(coef) @ spread) ** 2, loss + value
+        rounding, objective = EPSILON * float(np.abs(coef) @ covariances.lengths) ** 2, loss + value
         if loss < SMALL_LOSS * covariances.loss or rounding > SMALL_ROUNDING * objective:
             return all_coef
         excess = _gap(problem, l1, coef, gradient, loss, value) + rounding
@@ -182,9 +190,20 @@ class Coordinate:
     )
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Yield one step per working set, or per descent on the covariances, from a start (None: zeros)."""
+        """Yield one step per working set, or per descent on the covariances, from a start (None: zeros).
+
+        Where these stall or take long, Newton steps on the nonzero coefficients follow.
+        """
         facts = (self.memory or Memory()).facts(problem)
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
-        if has_constant_curvature(problem.loss) and len(coef) <= COVARIANCE_COLUMNS:
-            coef = yield from covariance_steps(problem, facts.covariances, coef)
-        yield from WorkingSetDescent(problem, facts.store, coef, facts.column_norms, facts.gram).descend()
+        for number, step in enumerate(_descents(problem, facts, coef)):
+            if step.facts["stalled"] >= STALLED or number == LONG:
+                yield from newton_steps(problem, facts.column_norms, step.coef)
+            yield step
+
+
+def _descents(problem: Problem, facts: _DataFacts, coef: Floats) -> Iterator[Step]:
+    """Yield the steps of descent on the covariances, if they serve, and then of working sets."""
+    if has_constant_curvature(problem.loss) and len(coef) <= COVARIANCE_COLUMNS:
+        coef = yield from covariance_steps(problem, facts.covariances, coef)
+    yield from WorkingSetDescent(problem, facts.store, coef, facts.column_norms, facts.gram).descend()

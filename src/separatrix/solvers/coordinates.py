@@ -63,7 +63,7 @@ class Coordinates:
             row_radius(problem.design)  # raises an error that names an entry
         aliases = aliases_of_triangle(triangle, problem.design.shape[0], problem.design.virtual)
         basis = np.zeros((triangle.shape[1], len(aliases.retained)))
-        basis[aliases.retained] = _inverse(triangle[:, aliases.retained])
+        basis[aliases.retained] = inverse_of_columns(triangle[:, aliases.retained])
         basis = least_norm(basis, aliases, problem.design.virtual)
         exponents = column_exponents(triangle)
         lengths = np.ldexp(np.linalg.norm(np.ldexp(triangle, -exponents), axis=0), exponents)
@@ -75,7 +75,7 @@ class Coordinates:
         curvature = problem.design.gather(_curvature, coef, problem.loss, rows=(problem.y,))
         triangle = np.asarray(np.linalg.qr(_triangle(problem, problem.row_weights * curvature) @ self.basis, mode="r"))
         curved = find_aliases(triangle, problem.design.shape[0]).retained
-        return replace(self, transform=self.basis[:, curved] @ _inverse(triangle[:, curved]))
+        return replace(self, transform=self.basis[:, curved] @ inverse_of_columns(triangle[:, curved]))
 
     def start(self, coef: Floats) -> Floats:
         """Return the coefficients of least norm with the same scores, up to rounding."""
@@ -129,7 +129,7 @@ def _curvature(block: Block, y: Any, coef: Floats, loss: Loss) -> Floats:
     return curvature if curvature.ndim == 1 else np.asarray(np.trace(curvature, axis1=1, axis2=2))
 
 
-def _inverse(columns: Floats) -> Floats:
+def inverse_of_columns(columns: Floats) -> Floats:
     """Return R⁻¹ (k, k) of the triangle R of independent columns (m, k), computed in columns of equal scale."""
     exponents = column_exponents(columns)
     triangle = np.linalg.qr(np.ldexp(columns, -exponents), mode="r")
@@ -141,14 +141,14 @@ def _expand(block: Block, *arguments: Any) -> tuple[Any, ...]:
     *rows, coef, transform, pointwise = arguments
     sums: tuple[Any, ...] = ()
     for part, dense in dense_parts(block, ENTRIES_AT_ONCE):
-        value, slope, curvature = pointwise(_scores(dense, coef), 2, *(row[part] for row in rows))
+        value, slope, curvature = pointwise(careful_scores(dense, coef), 2, *(row[part] for row in rows))
         coordinates = Block(dense @ transform, virtual=False)
         here = float(value.sum()), coordinates.rmatvec(slope), block_hessian(coordinates, curvature)
         sums = add_each(sums, here) if sums else here
     return sums
 
 
-def _scores(rows: Floats, coef: Floats) -> Floats:
+def careful_scores(rows: Floats, coef: Floats) -> Floats:
     """Return the scores of rows, rounded from twice the working precision: (m,) or (m, K)."""
     columns = np.asfortranarray(rows)
     if coef.ndim == 1:

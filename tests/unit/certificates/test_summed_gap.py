@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+import mpmath
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from separatrix.certificates import dual
 from separatrix.certificates.dual import gap_bound
+from separatrix.design import sweeps
 from separatrix.design.build import make_design
 from separatrix.losses import Logistic
 from separatrix.penalties import make_penalty
@@ -93,3 +98,119 @@ def test_a_known_gap_bounds_the_intercept_more_tightly() -> None:
     assert bound is not None
     assert bound.relative_gap <= 1e-9
     assert gap._largest_intercept(bound.primal, bound.gap) < 1e-3 * gap._largest_intercept(bound.primal, math.inf)
+
+
+# Compiled sums, against 60 digits: few distinct rows, so often repeated that their roundings add up.
+
+DISTINCT = 5
+STORAGES: dict[str, Callable[[np.ndarray], Any]] = {
+    "rows": np.ascontiguousarray,
+    "columns": np.asfortranarray,
+    "float32": lambda X: X.astype(np.float32),
+    "csr": sp.csr_array,
+    "entries in parts": lambda X: in_parts(sp.csr_array(X)),
+}
+
+
+class Repeated(NamedTuple):
+    """Distinct rows with an intercept, their labels and weights, and how often each occurs."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+    times: int
+    strength: float
+
+    def problem(self, storage: str, *, weighted: bool) -> Problem:
+        X, y, weights = (np.repeat(part, self.times, axis=0) for part in (self.X[:, 1:], self.y, self.weights))
+        design = make_design(STORAGES[storage](X), intercept=True)
+        return Problem(design, y, Logistic(), make_penalty(self.strength, 0.0), weights if weighted else None)
+
+    def objective(self, coef: Any) -> Any:
+        """Return the objective, its gradient and its Hessian in 60 digits."""
+        rows = [mpmath.matrix(row.tolist()) for row in self.X]
+        total, size = mpmath.fsum(self.weights.tolist()), len(coef)
+        value, gradient, hessian = mpmath.mpf(0), mpmath.zeros(size, 1), mpmath.zeros(size, size)
+        for row, label, weight in zip(rows, self.y.tolist(), self.weights.tolist(), strict=True):
+            margin = label * (row.T * coef)[0]
+            share, tail = weight / total, 1 / (1 + mpmath.exp(margin))
+            value += share * mpmath.log1p(mpmath.exp(-margin))
+            gradient -= share * label * tail * row
+            hessian += share * tail * (1 - tail) * row * row.T
+        for j in range(1, size):
+            value += self.strength * coef[j] ** 2 / 2
+            gradient[j] += self.strength * coef[j]
+            hessian[j, j] += self.strength
+        return value, gradient, hessian
+
+    def minimiser(self) -> Any:
+        coef = mpmath.zeros(self.X.shape[1], 1)
+        for _ in range(300):
+            value, gradient, hessian = self.objective(coef)
+            step = mpmath.lu_solve(hessian, -gradient)
+            if mpmath.norm(step) < mpmath.mpf(10) ** -40 * (1 + mpmath.norm(coef)):
+                return coef
+            slope, length = (gradient.T * step)[0], mpmath.mpf(1)
+            while self.objective(coef + length * step)[0] > value + length * slope / 4:
+                length /= 2
+            coef += length * step
+        raise AssertionError("Newton's method does not end")
+
+
+def in_parts(matrix: Any) -> Any:
+    """Return a CSR matrix with each entry in three parts."""
+    data = np.repeat(matrix.data, 3) * np.tile([0.5, 0.25, 0.25], len(matrix.data))
+    return sp.csr_array((data, np.repeat(matrix.indices, 3), 3 * matrix.indptr), shape=matrix.shape)
+
+
+def repeated(seed: int, times: int, *, weighted: bool, far: float) -> Repeated:
+    rng = np.random.default_rng(seed)
+    columns = (rng.normal(size=(DISTINCT, 2)) * far + 0.1).astype(np.float32).astype(np.float64)
+    y = np.where(np.arange(DISTINCT) % 2 == 0, 1.0, -1.0)
+    weights = 10.0 ** rng.uniform(-6.0, 6.0, DISTINCT) if weighted else np.ones(DISTINCT)
+    X = np.column_stack([np.ones(DISTINCT), columns])
+    return Repeated(X, y, weights, times, float(10.0 ** rng.uniform(-9.0, -1.0)))
+
+
+def check_enclosed(case: Repeated, storage: str, *, weighted: bool) -> int:
+    """Check bounds at and near the minimiser; return how many were found."""
+    problem, found = case.problem(storage, weighted=weighted), 0
+    with mpmath.workdps(60):
+        best = case.minimiser()
+        least = case.objective(best)[0]
+        rounded = np.array([float(each) for each in best])
+        for shift in (0.0, 1e-9, 1e-3, 0.3, 1.5, -700.0):
+            coef = rounded + np.array([shift, 0.0, 0.0])
+            objective, error, bound = dual._DualGap(problem.normalised, coef, dual.PLAIN, 1.0)._summed_bound()
+            value = case.objective(mpmath.matrix(coef.tolist()))[0]
+            assert abs(value - objective) <= error
+            if bound is not None:
+                assert bound.gap >= value - least
+                assert objective + mpmath.mpf(error) - mpmath.mpf(bound.gap) <= least
+                found += bound.gap < 0.5 * bound.objective
+    return found
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("far", [1.0, 300.0], ids=["near", "far"])
+def test_compiled_sums_of_repeated_rows_are_enclosed(
+    storage: str, weighted: bool, far: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeps, "is_compiled", lambda *_: True)
+    found = [
+        check_enclosed(repeated(seed, 4000, weighted=weighted, far=far), storage, weighted=weighted)
+        for seed in range(3)
+    ]
+    assert sum(found) >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+@pytest.mark.parametrize("storage", STORAGES)
+def test_compiled_sums_of_a_million_rows_are_enclosed(
+    storage: str, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeps, "is_compiled", lambda *_: True)
+    for seed in range(10, 13):
+        assert check_enclosed(repeated(seed, 200_000, weighted=weighted, far=1.0), storage, weighted=weighted) >= 1
