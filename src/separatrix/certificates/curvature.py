@@ -208,10 +208,10 @@ def dependence_clause(certificate: Any) -> str:
     if certificate.aliased:
         combined = "is a combination" if len(certificate.aliased) == 1 else "are combinations"
         aliased = listed_columns(certificate.data.names, certificate.aliased)
-        return f", which other coefficients reach too: {aliased} {combined} of other columns"
+        return f", and the minimiser is not unique, as {aliased} {combined} of other columns"
     if certificate.radii is not None and certificate.radii.ndim == 2:  # of a softmax
-        return ", which other coefficients reach only by constants added to all classes"
-    return "" if certificate.radii is None else ", which no other coefficients reach"
+        return ", and the minimiser is unique up to constants added to all classes"
+    return "" if certificate.radii is None else ", and the minimiser is unique"
 
 
 def listed_columns(names: Sequence[str], columns: Sequence[int]) -> str:

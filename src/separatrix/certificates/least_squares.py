@@ -204,12 +204,12 @@ class LeastSquaresCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        least = f"the sum of squares is at most {shown_up(self.rss, 10)}, at most {shown_up(self.excess, 3)} above"
+        least = f"the sum of squares is at most {shown_up(self.rss, 10)} and within {shown_up(self.excess, 3)} of"
         clause = dependence_clause(self)
         if self._is_wide and not clause:
-            clause = ", which other coefficients reach too, as there are more coefficients than rows"
+            clause = ", and the minimiser is not unique, as there are more coefficients than rows"
         without = f"; {self.data.without}" if self.data.without else ""
-        return f"{least} the least{clause} (relative excess {shown_up(self.relative_excess, 3)}{without})"
+        return f"{least} its minimum{clause} (relative excess {shown_up(self.relative_excess, 3)}{without})"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         problem = Problem(rows.finite_design, rows.targets, Squared(), weights=rows.weights)

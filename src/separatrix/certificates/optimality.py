@@ -210,7 +210,7 @@ class OptimalityCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        objective = f"the objective is at most {shown_up(self.primal, 10)}, at most {shown_up(self.gap, 3)} above"
+        objective = f"the objective is at most {shown_up(self.primal, 10)} and within {shown_up(self.gap, 3)} of"
         return f"{objective} its minimum{dependence_clause(self)} ({self._conditions}){self.data.absent}"
 
     @property

@@ -73,7 +73,7 @@ class OverlapProof:
     @property
     def words(self) -> str:
         """What proves the overlap."""
-        return f"by {counted(len(self.places), 'row')} that cancel"
+        return f"a positive combination of {counted(len(self.places), 'signed row')} is 0"
 
     def checks(self, rays: Rays, left: Indices) -> list[Check]:
         """Check the proof for the rays in the places `left`, those that no direction separates."""
@@ -145,7 +145,7 @@ class CurvatureProof:
     coef: Annotated[Floats, Shape(None)] | Annotated[Floats, Shape(None, None)]
     aliased: Columns = ()
     relations: tuple[Relation, ...] = ()
-    words: ClassVar[str] = "by the curvature of the likelihood"
+    words: ClassVar[str] = "the curvature of the likelihood proves its maximum"
 
     @property
     def dependence(self) -> Dependence:

@@ -43,7 +43,7 @@ def verify(  # every parameter is an option
 
     Only the data are used: no solver is run, and nothing in the file is believed.
 
-    A model file says itself how its columns become features, and its coefficients must be those of its certificate; for
+    A model file contains the encoding of its columns, and its coefficients must be those of its certificate; for
     a certificate give the options that made it. The exit code is 0 if it is proved, 1 if it is not, 2 if nothing
     is claimed or the proof takes more work than is done here.
 
@@ -89,7 +89,7 @@ def _verify_model(file: str, content: Any, request: RowsRequest) -> Checked:
 
     given = request.target, request.drop, request.text, request.kinds, request.missing != "auto"
     if any(given):
-        raise OptionError("a model says itself what its target and features are; leave those options out")
+        raise OptionError("a model file already names its target and features; leave out --target, --drop, --text, --missing and column types")
     model, certificates = load_model(file), read_certificates(file, content)
     with open_for(model, request.source, **request.rows, storage=request.storage) as source:
         checked = verify_table(model, certificates, source, request.storage)
