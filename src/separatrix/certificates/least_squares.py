@@ -83,7 +83,13 @@ class SquaresBound:
         yield Check("excess", holds, detail)
         if certificate.radii is not None:
             holds = self.radii is not None and bool((self.radii <= certificate.radii).all())
-            yield Check("radii", holds, "distances from the solution" if holds else "larger ones are proved")
+            yield Check(
+                "radii",
+                holds,
+                "the coefficients are within the stated distances of the solution"
+                if holds
+                else "larger distances are proved",
+            )
 
 
 def squares_bound(

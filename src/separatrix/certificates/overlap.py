@@ -96,7 +96,7 @@ class OverlapProof:
             return Check("overlap", False, "the proof has a row twice, too few rows, or not one multiplier per row")
         if not all(multiplier > 0 for multiplier in self.multipliers):
             return Check("overlap", False, "a multiplier is not above 0")
-        return Check("overlap", True, f"{len(self.places)} rows with multipliers above 0, {len(self.columns)} columns")
+        return Check("overlap", True, f"{len(self.places)} rows with positive multipliers, {len(self.columns)} columns")
 
     def _columns_fit(self, width: int) -> bool:
         """Return whether each dependent column has a relation of its own, without other dependent columns."""
@@ -113,13 +113,13 @@ class OverlapProof:
                 return [Check("relations", False, f"row {row} breaks a relation between columns {sorted(relation)}")]
         if not self.relations:
             return []
-        return [Check("relations", True, f"{len(self.relations)} hold exactly on every row that is left")]
+        return [Check("relations", True, f"{len(self.relations)} hold exactly on every overlapping row")]
 
     def multiplier_check(self, rays: Floats) -> Check:
         """Check that the rays of the proof, in its order, cancel and that its basis is independent."""
         rho = len(self.columns)
         if not rho:
-            return Check("multipliers", True, "every row that is left is 0 in all columns")
+            return Check("multipliers", True, "every overlapping row is 0 in all columns")
         values = rays[:, list(self.columns)]
         residual = exact_residual(values, self.multipliers)
         if not any(residual):

@@ -139,8 +139,9 @@ class SeparabilityCertificate(Certificate):
         if self.verdict == "separable":
             return f"{verdict}: every row is on the side of its class; the likelihood has no maximum"
         left = counted(self.n_left, "row" if self.data.n_classes == 2 else "row-and-class pair")
-        rest = "the rest overlap" if self.n_overlap == self.n_left else f"at least {self.n_overlap:,} of the rest overlap"
-        return f"{verdict}: all but {left} are perfectly separated, and {rest}; the likelihood has no maximum"
+        some = "" if self.n_overlap == self.n_left else f"at least {self.n_overlap:,} of "
+        which = f"all but {left} are perfectly separated, and {some}the rest overlap"
+        return f"{verdict}: {which}; the likelihood has no maximum"
 
     @property
     def n_overlap(self) -> int:
@@ -277,7 +278,8 @@ class SeparabilityCertificate(Certificate):
         if not (signs > 0).any():
             return None, [Check("direction", False, "it separates no row at all")]
         separated = int((signs > 0).sum())
-        return places[signs == 0], [Check("direction", True, f"{separated:,} rows are strictly on the side of their class, none on the wrong side")]
+        detail = f"{separated:,} rows are strictly on the side of their class, none on the wrong side"
+        return places[signs == 0], [Check("direction", True, detail)]
 
     def _rays(self, rows: MatchedRows) -> Rays:
         return Rays(rows.finite_design, rows.codes, self.data.n_classes, rows.numbers)

@@ -278,7 +278,7 @@ class LabelledRows:
             self.targets.append(goal if task == "numbers" else Fraction(1 if code == 1 else -1))
             self.weights.append(Fraction(size))
             self.numbers.append(number)
-        _require(self.counts() == data["counts"], "other rows of the labels count")
+        _require(self.counts() == data["counts"], "the classes have other numbers of rows")
 
     def counts(self) -> list[int]:
         """Return the number of rows of each label, then of the rest; of numbers, that of all rows."""
@@ -1283,8 +1283,8 @@ def _check_generative(statement: Group, witness: Group, rows: LabelledRows) -> R
             _within("a weight", Enclosure.of(abs(w - t)).high, (unit + abs(t)) * CLOSE)
         reach = max(sum(abs(m * t) for m, t in zip(mean, exact, strict=True)) for mean in means)
         _within("an intercept", (offset - b).size().high, (offset.size() + 1 + reach) * CLOSE)
-    prior = "the shares of the classes" if priors is None else f"the priors {[float(share) for share in priors]}"
-    words = f"the weights are those of Gaussian classes with shared variances, by maximum likelihood, and {prior}"
+    prior = "the class frequencies as priors" if priors is None else f"the priors {[float(share) for share in priors]}"
+    words = f"the weights follow from maximum likelihood for Gaussian classes of equal variances, with {prior}"
     return "closed form", words
 
 

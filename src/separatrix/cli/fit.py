@@ -60,11 +60,13 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     ] = "memory",
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Address of the Dask cluster, such as tcp://host:8786 (default: a cluster on this machine)."),
+        typer.Option(
+            metavar="ADDRESS", help="The Dask cluster, such as tcp://host:8786 (default: one on this machine)."
+        ),
     ] = None,
     checkpoint: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Directory for checkpoints: if the fit is killed, the same command resumes it."),
+        typer.Option(metavar="DIR", help="Save checkpoints there: if the fit is killed, the same command resumes it."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seeds folds, held-out rows, and random orders.")] = 0,
     **flags: Any,

@@ -32,7 +32,7 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON ob
 Memory: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        metavar="SIZE", help="Memory limit, such as 1GB (default: half of the free memory); further data are kept on disk."
+        metavar="SIZE", help="Memory limit, such as 1GB (default: half of the free memory). The rest is on disk."
     ),
 ]
 

@@ -314,7 +314,7 @@ def _overlap_error(certificate: KernelCertificate, labels: tuple[Any, Any]) -> O
             f"no function in {space} separates {between} by more than {certificate.upper:.3g}, of a radius of"
             f" {certificate.radius:.3g}: points of both hulls meet there but for rounding (error.certificate proves it)"
         )
-    remedy = "hard_margin=False allows mistakes at a price, another kernel may separate them"
+    remedy = "hard_margin=False penalises mistakes, another kernel may separate them"
     return OverlapError(f"{message}; {remedy}", certificate)
 
 

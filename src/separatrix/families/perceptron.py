@@ -243,7 +243,7 @@ def _message(status: Status, options: VisitOptions, state: Any, certificate: Any
     }
     condition = "reached the margin" if options.margin > 0.0 else "was classified correctly"
     space = "function of this kernel's space" if isinstance(certificate, KernelMistakesCertificate) else "halfspace"
-    better = "; keep='best' or 'average' stops at a good one" if state.keep == "last" else ""
+    better = "; keep='best' or keep='average' returns better weights" if state.keep == "last" else ""
     advice = f"if no {space} separates the rows, more updates cannot help{better}"
     if status is Status.MEMORY_CAP:
         advice = "use keep='average', which stores none"

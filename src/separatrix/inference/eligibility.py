@@ -61,10 +61,12 @@ class Refusal(StrEnum):
     PERFECT_FIT = (
         "the residuals are 0 up to rounding, so there is no error variance; see if a column gives the target away"
     )
-    CONSTANT_TARGET = "the target is {value:g} in every row, so it has no variance to explain; give a target that varies"
+    CONSTANT_TARGET = (
+        "the target is {value:g} in every row, so it has no variance to explain; give a target that varies"
+    )
     MORE_COLUMNS = "there are more coefficients than rows, so none is identified; drop columns or use a penalty"
     NOTHING_TO_TEST = "the model has only an intercept, so there is nothing to test; give columns that vary"
-    TOO_WIDE = "there are too many columns to factorise the design matrix, as standard errors need; fit fewer columns"
+    TOO_WIDE = "standard errors need a factorisation, and there are too many columns for one; fit fewer columns"
     ITERATIVE = 'solver={solver!r} is iterative and gives no standard errors; use solver="auto"'
     # penalties and weights
     PENALISED = (
@@ -137,18 +139,16 @@ class Refusal(StrEnum):
     ROWS_NOT_SAVED = "{task} needs the training rows, which a saved model does not contain; fit again"
     NOT_LEAST_SQUARES = "this is not a fitted least squares model; give a fitted LinearRegression()"
     # diagnosis
-    NO_VARIANCE_INFLATION = "{name!r} is collinear with other columns, so its coefficient has no variance; drop the column"
+    NO_VARIANCE_INFLATION = "{name!r} is collinear with other columns, so it has no variance; drop it"
     POWERS_SPANNED = "the columns span powers of the fitted values, as dummies of groups do; add numeric columns"
     REPEATED_ROWS = "rows with frequencies have no order; give each row by itself, in the order of observation"
     ONE_DEGREE = "with one degree of freedom the statistic is the same whatever the targets; give more rows"
     NO_COLUMN = "there is no column that the squared residuals could depend on; give at least one"
-    NO_STUDENTISED = "leaving out a row leaves no degrees of freedom, so residuals cannot be studentised; give more rows"
+    NO_STUDENTISED = "leaving out a row leaves no degrees of freedom, so residuals are not studentised; give more rows"
     # evaluation
     NO_PROBABILITIES = "the model gives scores and no probabilities; use one with predict_proba, as LogisticRegression"
     ZERO_PROBABILITY = "the label had probability 0 in {rows:#row}, and its logarithm is infinite"
-    TRAINING_ROWS = (
-        "these are training rows, which each further column fits better; evaluate it on held-out rows"
-    )
+    TRAINING_ROWS = "these are training rows, which each further column fits better; evaluate it on held-out rows"
     ONE_VALUE = "the target is the same in every row, so it has no variance to explain"
     EQUAL_VALUES = "every row has the same value, so its variance is unknown; give more rows"
     ONE_ROW = "{rows:#row} cannot give a standard error; give more rows"

@@ -195,7 +195,8 @@ def find_target(table: Table, target: str, task: Task | None = None) -> Target:
     """Return the target of a table, which must not be missing in any row; `task` if the learner fixes it."""
     column = table.column(target)
     column.require_exact()
-    chosen, reason = (task, f"{target!r} is read as {TASK_WORDS[task]}, which this model needs") if task else _task(column)
+    needed = f"{target!r} is read as {TASK_WORDS[task]}, which this model needs" if task else ""
+    chosen, reason = (task, needed) if task else _task(column)
     if chosen == "regression":
         if column.kind not in {"number", "date"}:
             shown = column.levels[0] if column.levels else "text"

@@ -203,9 +203,9 @@ def classes(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
         return f"{target} from {y.min():.6g} to {y.max():.6g}, mean {y.mean():.6g}"
     labels = trained.target.classes.plain
     counts = np.bincount(trained.target.classes.codes[used], minlength=len(labels)).tolist()
-    shown = [f"{name(label)} in {count:,}" for label, count in zip(labels, counts, strict=True)]
+    shown = [f"{name(label)} in {counted(count, 'row')}" for label, count in zip(labels, counts, strict=True)]
     more = len(shown) - CLASSES_SHOWN
-    return f"{target} = {', '.join(shown[:CLASSES_SHOWN])}" + (f", … and {more:,} more" if more > 0 else "")
+    return f"{target}: {', '.join(shown[:CLASSES_SHOWN])}" + (f", … and {more:,} more" if more > 0 else "")
 
 
 def kinds(trained: TrainedModel) -> str:

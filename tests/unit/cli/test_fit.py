@@ -84,7 +84,7 @@ def test_classes_are_fitted_by_logistic_regression_with_a_penalty_where_they_are
 def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(houses: str) -> None:
     page = words("fit", houses, "--target", "price", "--drop", "sold", "--cv", "4")
     assert page.startswith("Linear regression: price, 37 rows, 2 columns, no penalty How")
-    assert "different numbers, so it is taken as a number" in page
+    assert "different numbers, so it is read as a number" in page
     assert "columns: 1 number, 1 category, as 3 features" in page
     assert "column 'size': 2 cells of 40 missing · column 'colour': 1 cell of 40 missing" in page
     assert "3 rows with a missing cell are left out" in page
