@@ -97,7 +97,7 @@ class GapBound:
     `scale` is a lower bound on the value that gaps are relative to, if it is larger than the objective. `radii` bound
     the distance of each coefficient from the unique minimiser; None if that is not proved to exist. `rounded` says
     whether rounding errors or nearly dependent columns make the gap large, so that a tighter enclosure may help.
-    `tol` is the relative gap asked for, which is stated where the bound is slightly within it.
+    `tol` is the requested relative gap, which is stated where the bound is slightly within it.
     """
 
     objective: float
@@ -202,7 +202,7 @@ def held_clause(certificate: Any) -> str:
 
 
 def dependence_clause(certificate: Any) -> str:
-    """Return what a claim says of aliased and held columns."""
+    """Return the clause of a claim about aliased and held columns."""
     if certificate.held:
         return held_clause(certificate)
     if certificate.aliased:
@@ -596,7 +596,7 @@ class _Attempt:
         return 1.0 + OUTWARD * share / (3.0 * rest), OUTWARD / rest
 
     def _gauge_gap(self, penalty: _PenaltyTerms) -> float:
-        """Return what a softmax with a ridge loses by scores whose classes do not sum to 0."""
+        """Return the excess objective of a softmax with a ridge whose scores do not sum to 0 over the classes."""
         coef = self.point.coef
         if coef.ndim == 1 or not penalty.quadratic.any():
             return 0.0

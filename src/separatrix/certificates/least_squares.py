@@ -192,7 +192,7 @@ class LeastSquaresCertificate(Certificate):
 
     @property
     def unique(self) -> bool | None:
-        """Whether no other coefficients reach the least sum of squares; None if that is not proved."""
+        """Whether the minimiser of the sum of squares is unique; None if that is not proved."""
         if self.aliased or self._is_wide:
             return False
         return None if self.radii is None or self.held else True

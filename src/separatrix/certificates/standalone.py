@@ -1170,7 +1170,7 @@ def _held(columns: list[int], rows: LabelledRows) -> str:
 
 
 def _dependence(stated: Stated, rows: LabelledRows, softmax: bool = False) -> str:
-    """Return what a claim says of aliased and held columns."""
+    """Return the clause of a claim about aliased and held columns."""
     aliased = stated.aliased
     if stated.held:
         return _held(stated.held, rows)

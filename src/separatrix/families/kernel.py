@@ -326,5 +326,5 @@ def _svm_message(status: Status, walk: Run, facts: dict[str, float], options: Ke
         return f"optimal: {value} ({gap}), {facts['support']:,} of {facts['rows']:,} rows support it, after {blocks}"
     reasons = {Status.STALLED: "floats can go no further", Status.INTERRUPTED: "it was interrupted"}
     reason = reasons.get(status, f"max_steps={options.max_steps:,} was reached")
-    stopped = f"stopped after {blocks}, as {reason}: {value}, {gap} where tol={options.tol:g} was asked for;"
+    stopped = f"stopped after {blocks}, as {reason}: {value}, {gap} (tol={options.tol:g});"
     return f"{stopped} columns of one scale, more strength or a larger tol make it easier"

@@ -10,7 +10,7 @@ coefficients w, that of maximum likelihood, so that their mean is the observed r
 
     Σ sᵢ σ(b + w·xᵢ) = Σ sᵢ tᵢ,         probability σ(η ± z(level) √(xᵗ I⁻¹ x)),  η and I with this intercept.
 
-Cost: some 10 fits of a few steps per interval, when it is asked for. A Firth fit takes two passes per step and some 10
+Cost: some 10 fits of a few steps per interval, on request. A Firth fit takes two passes per step and some 10
 steps.
 
 References: Heinze and Schemper, A solution to the problem of separation in logistic regression (2002); Puhr, Heinze,

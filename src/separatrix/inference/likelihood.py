@@ -247,7 +247,7 @@ def t_freedom(choice: CovarianceChoice) -> float | None:
 
 
 def _trusts(fit: LikelihoodFit, choice: CovarianceChoice, errors: LikelihoodCovariance | None) -> list[Trust]:
-    """Return what the test of each coefficient is worth."""
+    """Return the reliability of the test of each coefficient."""
     if errors is None or errors.units is None or fit.mle is None:
         return [Trust(t_freedom(choice))] * len(fit.contrasts)
     contrasts = np.array([fit.mle.row(contrast.entries) for contrast in fit.contrasts]) @ errors.root

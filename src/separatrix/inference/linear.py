@@ -141,7 +141,7 @@ class CoefficientCovariance:
     robust: RobustCovariance | None = None
 
     def trust(self, names: Sequence[str]) -> list[Trust]:
-        """Return what the test of each coefficient is worth."""
+        """Return the reliability of the test of each coefficient."""
         if self.robust is None:
             return [Trust(self.degrees_of_freedom)] * len(names)
         units, contrasts = self.robust.units, self.robust.basis.to_coefficients

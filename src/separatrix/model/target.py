@@ -75,7 +75,7 @@ class ColumnOptions:
         for name, kind in (*kinds.items(), *self._declared):
             if kinds.setdefault(name, kind) != kind:
                 both = f"a {kinds[name]} and a {kind}"
-                raise OptionError(f"{name!r} is asked for as {both}; a column has one type, and only a category levels")
+                raise OptionError(f"{name!r} is requested as {both}; a column has one type, and only a category levels")
         return kinds
 
     @property

@@ -74,7 +74,7 @@ def trained_page(  # what the command line knows about the fit
 
 
 def _headline(trained: TrainedModel) -> str:
-    """Return what was fitted to what: the family and its target, the rows, the columns, the penalty."""
+    """Return the heading of a fit: the family and its target, the rows, the columns, the penalty."""
     model = trained.model
     rows, width = counted(int(model.data["rows"]), "row"), len(model.encoding.columns)
     columns = counted(width, "column") if width else "an intercept alone"
@@ -306,7 +306,7 @@ def _cell(value: float) -> str:
 
 
 def _rule(model: Model) -> str:
-    """Return what the coefficients are of, for the title of their table."""
+    """Return the unit of the coefficients, for the title of their table."""
     target, labels, probabilities = model.target, model.classes, model.rule.link != "none"
     if labels is None:
         return f"Coefficients: change in {target} per unit of each column"

@@ -347,7 +347,7 @@ def test_the_type_of_a_column_may_be_said(tmp_path: Path) -> None:
     assert content(*options)["features"] == ["clinic"]
     assert content(*options, "--category", "clinic", "--out", str(model))["features"] == ["clinic=2", "clinic=3"]
     assert content(*options, "--category", "clinic", "--reference", "clinic=3")["features"] == ["clinic=1", "clinic=2"]
-    assert "'clinic' is asked for as a category and a number" in refusal(
+    assert "'clinic' is requested as a category and a number" in refusal(
         *options, "--number", "clinic", "--reference", "clinic=1"
     )
     assert "column 'clinic' has '1', which is no date (60 such cells)" in refusal(*options, "--date", "clinic")
