@@ -36,6 +36,19 @@ IDIOMS = (
     r"\bfloats (could not|can) tell\b",
     r"\bas floats can go no further\b",
     r"\btruth values?\b",
+    r"\bby \d+ rows that cancel\b",
+    r"\bno other coefficients reach\b",
+    r"\bif not said\b",
+    r"\bmay be given often\b",
+    r"\bas the model asks\b",
+    r"\bsays itself\b",
+    r"\bcolumn is tied to\b",
+    r"\bwhat others print\b",
+    r"\bat the weights kept\b",
+    r"\bwas asked for\b",
+    r"\bnothing to explain\b",
+    r"\bgives weight to\b",
+    r"\breturn what (is|are|can|follows|remains|happened)\b",
 )
 BETWEEN_WORDS = r"(?:\s|[#*/]|[\"']\s+f?[\"'])+"  # also where a comment or a string continues
 

@@ -41,7 +41,7 @@ def test_m25_rank_deficient_cases_are_said_and_named():
     assert fit.aliased == (4,)
     assert fit.relations[0] == pytest.approx({2: 1.0, 3: -1.0})
     assert fit.estimable.tolist() == [True, True, False, False, False]
-    assert "which other coefficients reach too: 'x4' is a combination of other columns" in model.certificate_.claim
+    assert "and the minimiser is not unique, as 'x4' is a combination of other columns" in model.certificate_.claim
     table = model.summary()
     assert table.term("x2").p_value is None
     assert "x4" in table.term("x2").absent

@@ -24,7 +24,7 @@ def test_exclusive_or_overlaps_and_says_so_at_once():
     certificate = sx.check_separability(XOR, [0, 0, 1, 1])
     assert certificate.verdict == "overlap"
     assert len(certificate.proof.places) == 4
-    assert "no direction has every row on its own side, by 4 rows that cancel" in certificate.claim
+    assert "not linearly separable, even in part (a positive combination of 4 signed rows is 0)" in certificate.claim
     assert certificate.verify(XOR, [0, 0, 1, 1])
     refused = certificate.verify(XOR, [0, 1, 1, 1])
     assert not refused

@@ -124,9 +124,7 @@ def test_m28_the_svm_minimises_what_is_printed():
 
 def test_m28_a_learner_that_cannot_separate_is_named_and_rows_are_kept_apart():
     table = json.loads(CliRunner().invoke(app, ["compare", "demo:five-points-overlap", "--json"]).stdout)
-    assert table["refused"] == [
-        {"learner": "widest margin", "reason": "no halfspace separates the rows, which is proved"}
-    ]
+    assert table["refused"] == [{"learner": "widest margin", "reason": "no halfspace separates the rows (proved)"}]
     assert (table["apart"], table["notes"]) == (0, ["no rows are held out of fewer than 20"])
     iris = json.loads(CliRunner().invoke(app, ["compare", "demo:iris", "--positive", "setosa", "--json"]).stdout)
     assert (iris["rows"], iris["apart"]) == (150, 30)

@@ -152,5 +152,5 @@ def test_aliased_columns_change_nothing_but_their_own_numbers():
         assert check.p_value == pytest.approx(other.p_value, rel=1e-9)
     absent = {term.term: term.absent for term in with_copies.inflation if term.factor is None}
     assert set(absent) == {"x3", "x4"}
-    assert "'x3' depends on other columns" in absent["x3"]
+    assert "'x3' is collinear with other columns" in absent["x3"]
     assert np.isnan(sx.influence(twice).dfbetas[:, [3, 4]]).all()

@@ -61,9 +61,9 @@ def test_tables_of_two_classes(name):
         if term.name != "intercept":
             assert term.ratio_upper == pytest.approx(np.exp(upper), rel=1e-5)
     assert found.measure("deviance").value == pytest.approx(glm["deviance"], rel=1e-12)
-    assert found.measure("null deviance").value == pytest.approx(glm["null_deviance"], rel=1e-12)
+    assert found.measure("intercept-only deviance").value == pytest.approx(glm["null_deviance"], rel=1e-12)
     assert found.measure("log-likelihood").value == pytest.approx(exact["loglik"], rel=1e-13)
-    assert found.measure("null log-likelihood").value == pytest.approx(truth["null_loglik"], rel=1e-13)
+    assert found.measure("intercept-only log-likelihood").value == pytest.approx(truth["null_loglik"], rel=1e-13)
     assert found.measure("AIC").value == pytest.approx(glm["aic"], rel=1e-12)
     assert found.rows == truth["n_obs"]
 
@@ -190,7 +190,7 @@ def test_adult():
     assert column(found, "standard_error") == pytest.approx(truth["se"], rel=R_DIGITS)
     assert column(found, "statistic") == pytest.approx(truth["z"], rel=R_DIGITS)
     assert column(found, "p_value") == pytest.approx(truth["p"], rel=1e-3, abs=1e-300)
-    for name, key in (("deviance", "deviance"), ("null deviance", "null_deviance"), ("AIC", "aic")):
+    for name, key in (("deviance", "deviance"), ("intercept-only deviance", "null_deviance"), ("AIC", "aic")):
         assert found.measure(name).value == pytest.approx(truth[key], rel=1e-11)
 
 

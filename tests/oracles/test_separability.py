@@ -140,7 +140,9 @@ def test_the_second_verifier_runs_alone_and_refuses(tmp_path):
         command = [sys.executable, "-I", standalone.__file__, str(tmp_path / "c.json"), data, "--target", "y"]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         ends[what] = (ended.returncode, ended.stdout)
-    assert honest.claim.startswith("the classes are quasi-completely separated: all but 66 rows, which overlap")
+    assert honest.claim.startswith(
+        "the classes are quasi-completely separated: all but 66 rows are perfectly separated, and the rest overlap"
+    )
     assert ends["honest"] == (0, f"proved: {honest.claim}\n")
     assert ends["other words"] == (1, "not proved: verdict or claim do not follow from the statement\n")
     assert ends["flipped"][0] == 1

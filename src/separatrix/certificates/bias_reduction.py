@@ -354,7 +354,7 @@ class Bounds(NamedTuple):
 
 
 def bound(design: Design, signs: Floats, weights: Floats | None, coef: Floats, *, local_maximum: bool = True) -> Bounds:
-    """Return what is proved at some coefficients, of a local maximum only if asked to.
+    """Return the bounds proved at some coefficients, about a local maximum only on request.
 
     An UnprovedError says that nothing is, a BeyondLimitsError that it would take too much work.
     """
@@ -540,7 +540,7 @@ def certify(
 
 
 def _bound_within_limits(design: Design, signs: Floats, weights: Floats | None, coef: Floats) -> Bounds:
-    """Return what is proved; only the value of ℓ* where a local maximum takes too much work."""
+    """Return the proved bounds; only the value of ℓ* where a local maximum takes too much work."""
     try:
         return bound(design, signs, weights, coef)
     except BeyondLimitsError:

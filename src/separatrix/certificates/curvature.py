@@ -97,7 +97,7 @@ class GapBound:
     `scale` is a lower bound on the value that gaps are relative to, if it is larger than the objective. `radii` bound
     the distance of each coefficient from the unique minimiser; None if that is not proved to exist. `rounded` says
     whether rounding errors or nearly dependent columns make the gap large, so that a tighter enclosure may help.
-    `tol` is the relative gap asked for, which is stated where the bound is slightly within it.
+    `tol` is the requested relative gap, which is stated where the bound is slightly within it.
     """
 
     objective: float
@@ -202,16 +202,16 @@ def held_clause(certificate: Any) -> str:
 
 
 def dependence_clause(certificate: Any) -> str:
-    """Return what a claim says of aliased and held columns."""
+    """Return the clause of a claim about aliased and held columns."""
     if certificate.held:
         return held_clause(certificate)
     if certificate.aliased:
         combined = "is a combination" if len(certificate.aliased) == 1 else "are combinations"
         aliased = listed_columns(certificate.data.names, certificate.aliased)
-        return f", which other coefficients reach too: {aliased} {combined} of other columns"
+        return f", and the minimiser is not unique, as {aliased} {combined} of other columns"
     if certificate.radii is not None and certificate.radii.ndim == 2:  # of a softmax
-        return ", which other coefficients reach only by constants added to all classes"
-    return "" if certificate.radii is None else ", which no other coefficients reach"
+        return ", and the minimiser is unique up to constants added to all classes"
+    return "" if certificate.radii is None else ", and the minimiser is unique"
 
 
 def listed_columns(names: Sequence[str], columns: Sequence[int]) -> str:
@@ -596,7 +596,7 @@ class _Attempt:
         return 1.0 + OUTWARD * share / (3.0 * rest), OUTWARD / rest
 
     def _gauge_gap(self, penalty: _PenaltyTerms) -> float:
-        """Return what a softmax with a ridge loses by scores whose classes do not sum to 0."""
+        """Return the excess objective of a softmax with a ridge whose scores do not sum to 0 over the classes."""
         coef = self.point.coef
         if coef.ndim == 1 or not penalty.quadratic.any():
             return 0.0

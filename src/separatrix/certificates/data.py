@@ -323,7 +323,7 @@ def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
                 weights = by_class if weights is None else finite_numbers("weights", by_class * weights, data.rows)
         counts = _counts(data, y, codes, weights)
     if counts != data.counts:
-        raise DataError(f"{list(counts)} rows of the labels count; the certificate is of {list(data.counts)}")
+        raise DataError(f"the classes have {list(counts)} rows; in the certificate they have {list(data.counts)}")
     if data.task == "rest":
         codes = (codes == 0).astype(np.intp)
     rows = MatchedRows(data, X, codes, targets, weights)

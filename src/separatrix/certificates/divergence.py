@@ -30,6 +30,7 @@ from separatrix.certificates.exact import scaled_integers
 from separatrix.certificates.overlap import dense_relation, rank_modulo
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.codec import Items, Range
+from separatrix.errors import counted
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Divergence:
                 row = rays.number_of(broken[0])
                 return Check("rank", False, f"row {row} breaks the alias of columns {sorted(alias)}")
         rank = rank_modulo(rays.take(chosen)) if len(chosen) else 0
-        return Check("rank", rank == len(chosen), f"{rank} rays are independent, {len(chosen)} are claimed to be")
+        return Check("rank", rank == len(chosen), f"{rank} of the spanning rows are independent, {len(chosen)} claimed")
 
     def _opposite_check(self, rays: Rays, places: Indices) -> Check:
         for opposite in self.opposites:
@@ -105,7 +106,9 @@ class Divergence:
             if (signs < 0).any():
                 row = rays.number_of(places[signs < 0][0])
                 return Check("opposites", False, f"row {row} is on the wrong side of an opposite direction")
-        return Check("opposites", True, f"{len(self.opposites)} directions of other signs are ≥ 0 on every row")
+        return Check(
+            "opposites", True, f"{counted(len(self.opposites), 'further direction')} with no row on the wrong side"
+        )
 
     def _sign_check(self, rays: Rays, places: Indices, relations: Sequence[Relation] | None) -> Check:
         units = [{column: Fraction(1)} for column in range(rays.width)]
@@ -121,7 +124,7 @@ class Divergence:
                 total = sum((m * product for m, product in pairs), Fraction(0))
                 if total != proof.sign * vector[column]:
                     return Check("signs", False, f"the sign of column {column} does not follow from its rows")
-        return Check("signs", True, f"{len(self.signs)} signs follow from their rows, exactly")
+        return Check("signs", True, f"{counted(len(self.signs), 'sign')} proved, exactly")
 
 
 def _independent(aliases: Sequence[Relation], width: int) -> bool:

@@ -319,8 +319,8 @@ class GenerativeCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        shares = "the shares of the classes" if self.priors is None else f"the priors {self.priors.tolist()}"
-        return f"the weights are those of Gaussian classes with shared variances, by maximum likelihood, and {shares}"
+        shares = "the class frequencies as priors" if self.priors is None else f"the priors {self.priors.tolist()}"
+        return f"the weights follow from maximum likelihood for Gaussian classes of equal variances, with {shares}"
 
     @property
     def verdict(self) -> str:

@@ -83,7 +83,13 @@ class SquaresBound:
         yield Check("excess", holds, detail)
         if certificate.radii is not None:
             holds = self.radii is not None and bool((self.radii <= certificate.radii).all())
-            yield Check("radii", holds, "distances from the solution" if holds else "larger ones are proved")
+            yield Check(
+                "radii",
+                holds,
+                "the coefficients are within the stated distances of the solution"
+                if holds
+                else "larger distances are proved",
+            )
 
 
 def squares_bound(
@@ -186,7 +192,7 @@ class LeastSquaresCertificate(Certificate):
 
     @property
     def unique(self) -> bool | None:
-        """Whether no other coefficients reach the least sum of squares; None if that is not proved."""
+        """Whether the minimiser of the sum of squares is unique; None if that is not proved."""
         if self.aliased or self._is_wide:
             return False
         return None if self.radii is None or self.held else True
@@ -204,12 +210,12 @@ class LeastSquaresCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        least = f"the sum of squares is at most {shown_up(self.rss, 10)}, at most {shown_up(self.excess, 3)} above"
+        least = f"the sum of squares is at most {shown_up(self.rss, 10)} and within {shown_up(self.excess, 3)} of"
         clause = dependence_clause(self)
         if self._is_wide and not clause:
-            clause = ", which other coefficients reach too, as there are more coefficients than rows"
+            clause = ", and the minimiser is not unique, as there are more coefficients than rows"
         without = f"; {self.data.without}" if self.data.without else ""
-        return f"{least} the least{clause} (relative excess {shown_up(self.relative_excess, 3)}{without})"
+        return f"{least} its minimum{clause} (relative excess {shown_up(self.relative_excess, 3)}{without})"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         problem = Problem(rows.finite_design, rows.targets, Squared(), weights=rows.weights)

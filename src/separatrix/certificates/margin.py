@@ -121,8 +121,9 @@ class MarginCertificate(Certificate):
     @property
     def claim(self) -> str:
         gap = shown_up(self.relative_gap, 2)
-        widest = f"no halfspace has more than {shown_up(self.upper, CLAIM_DIGITS)} (relative gap {gap})"
-        return f"every row is right, by {shown_down(self.lower, CLAIM_DIGITS)} at least; {widest}"
+        widest = f"no halfspace has a margin above {shown_up(self.upper, CLAIM_DIGITS)} (relative gap {gap})"
+        least = shown_down(self.lower, CLAIM_DIGITS)
+        return f"every row is classified correctly, with a margin of at least {least}; {widest}"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
         fault = margin_fault(rows, self.coef, self.coef[int(self.data.intercept) :], self.lower)

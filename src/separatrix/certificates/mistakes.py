@@ -410,7 +410,7 @@ class MistakesCertificate(RunCertificate):
 
     @classmethod
     def of(cls, rows: MatchedRows, rule: UpdateRule, run: Recorded, separator: Floats | None) -> MistakesCertificate:
-        """Return what can be proved of a run."""
+        """Return the certificate of a run."""
         own, earlier = _LinearRun(rows, run.start), run.earlier
         radius, margin, bound = own.radius(), None, None
         if separator is not None and (lower := own.margin(separator)) > 0.0:
@@ -552,7 +552,7 @@ class KernelMistakesCertificate(RunCertificate):
     def of(
         cls, rows: MatchedRows, rule: UpdateRule, run: Recorded, separators: Sequence[Floats]
     ) -> KernelMistakesCertificate:
-        """Return what can be proved of a run; of the separators, the one of widest margin is kept."""
+        """Return the certificate of a run; of the separators it has the one of widest margin."""
         own = _KernelRun(rows, KernelSpace.of(rows, constant=float(rows.data.intercept), slack=2.0))
         radius, margin, bound, separator = own.space.radius * OUTWARD, None, None, None
         for each in separators:

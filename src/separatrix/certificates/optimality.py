@@ -210,7 +210,7 @@ class OptimalityCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        objective = f"the objective is at most {shown_up(self.primal, 10)}, at most {shown_up(self.gap, 3)} above"
+        objective = f"the objective is at most {shown_up(self.primal, 10)} and within {shown_up(self.gap, 3)} of"
         return f"{objective} its minimum{dependence_clause(self)} ({self._conditions}){self.data.absent}"
 
     @property
@@ -243,7 +243,13 @@ class OptimalityCertificate(Certificate):
         yield Check("gap", holds, f"{proved}; claimed {shown_up(self.gap, 3)} and {shown_up(self.relative_gap, 3)}")
         if self.radii is not None:
             holds = bound.radii is not None and bool((bound.radii <= self.radii).all())
-            yield Check("radii", holds, "distances from the minimiser" if holds else "larger ones are proved")
+            yield Check(
+                "radii",
+                holds,
+                "the coefficients are within the stated distances of the minimiser"
+                if holds
+                else "larger distances are proved",
+            )
 
     def _bound(self, problem: Problem, slopes: Floats | None) -> GapBound | None:
         """Return a bound that implies the statement, or the best; with aliased or held columns by the curvature."""

@@ -73,7 +73,7 @@ class OverlapProof:
     @property
     def words(self) -> str:
         """What proves the overlap."""
-        return f"by {counted(len(self.places), 'row')} that cancel"
+        return f"a positive combination of {counted(len(self.places), 'signed row')} is 0"
 
     def checks(self, rays: Rays, left: Indices) -> list[Check]:
         """Check the proof for the rays in the places `left`, those that no direction separates."""
@@ -96,7 +96,7 @@ class OverlapProof:
             return Check("overlap", False, "the proof has a row twice, too few rows, or not one multiplier per row")
         if not all(multiplier > 0 for multiplier in self.multipliers):
             return Check("overlap", False, "a multiplier is not above 0")
-        return Check("overlap", True, f"{len(self.places)} rows with multipliers above 0, {len(self.columns)} columns")
+        return Check("overlap", True, f"{len(self.places)} rows with positive multipliers, {len(self.columns)} columns")
 
     def _columns_fit(self, width: int) -> bool:
         """Return whether each dependent column has a relation of its own, without other dependent columns."""
@@ -113,13 +113,13 @@ class OverlapProof:
                 return [Check("relations", False, f"row {row} breaks a relation between columns {sorted(relation)}")]
         if not self.relations:
             return []
-        return [Check("relations", True, f"{len(self.relations)} hold exactly on every row that is left")]
+        return [Check("relations", True, f"{len(self.relations)} hold exactly on every overlapping row")]
 
     def multiplier_check(self, rays: Floats) -> Check:
         """Check that the rays of the proof, in its order, cancel and that its basis is independent."""
         rho = len(self.columns)
         if not rho:
-            return Check("multipliers", True, "every row that is left is 0 in all columns")
+            return Check("multipliers", True, "every overlapping row is 0 in all columns")
         values = rays[:, list(self.columns)]
         residual = exact_residual(values, self.multipliers)
         if not any(residual):
@@ -145,7 +145,7 @@ class CurvatureProof:
     coef: Annotated[Floats, Shape(None)] | Annotated[Floats, Shape(None, None)]
     aliased: Columns = ()
     relations: tuple[Relation, ...] = ()
-    words: ClassVar[str] = "by the curvature of the likelihood"
+    words: ClassVar[str] = "the curvature of the likelihood proves its maximum"
 
     @property
     def dependence(self) -> Dependence:

@@ -134,13 +134,14 @@ class SeparabilityCertificate(Certificate):
         if self.data.n_classes == 1:
             return f"there is only one class, {self.data.labels[0]!r}: {verdict}"
         if self.verdict == "overlap":
-            support = "" if self.proof is None else f", {self.proof.words}"
-            return f"{verdict}: no direction has every row on its own side{support}; the likelihood has a maximum"
+            support = "" if self.proof is None else f" ({self.proof.words})"
+            return f"{verdict}: not linearly separable, even in part{support}; the likelihood has a maximum"
         if self.verdict == "separable":
-            return f"{verdict}: every row is on its own side; the likelihood has no maximum"
+            return f"{verdict}: every row is on the side of its class; the likelihood has no maximum"
         left = counted(self.n_left, "row" if self.data.n_classes == 2 else "row-and-class pair")
-        which = "which overlap" if self.n_overlap == self.n_left else f"of which at least {self.n_overlap:,} overlap"
-        return f"{verdict}: all but {left}, {which}; the likelihood has no maximum"
+        some = "" if self.n_overlap == self.n_left else f"at least {self.n_overlap:,} of "
+        which = f"all but {left} are perfectly separated, and {some}the rest overlap"
+        return f"{verdict}: {which}; the likelihood has no maximum"
 
     @property
     def n_overlap(self) -> int:
@@ -215,11 +216,11 @@ class SeparabilityCertificate(Certificate):
         yield from made
         if left is None:
             return
-        yield Check("left", len(left) == self.n_left, f"{len(left):,} are left, claimed {self.n_left:,}")
+        yield Check("left", len(left) == self.n_left, f"{len(left):,} rows are not separated; {self.n_left:,} claimed")
         if self.clashes:
             made = self._clash_checks(rays, left)
         elif self.proof is None:
-            detail = f"row {rays.number_of(left[0])} is not separated" if len(left) else "none is left"
+            detail = f"row {rays.number_of(left[0])} is not separated" if len(left) else "every row is separated"
             made = [Check("separable", not len(left), detail)]
         else:
             made = self.proof.checks(rays, left)
@@ -237,7 +238,7 @@ class SeparabilityCertificate(Certificate):
             return checks
         places = np.concatenate([clash.places(rays) for clash in self.clashes])
         distinct = len(np.unique(places)) == len(places)
-        return [*checks, Check("clashes", distinct, f"{len(places):,} of those left cannot be separated")]
+        return [*checks, Check("clashes", distinct, f"{len(places):,} of the other rows cannot be separated")]
 
     def left_rows(self, X: Any, y: Any, sample_weight: Any = None) -> Indices:
         """Return the rows (0-based) that no direction separates; with K classes, the rows of the pairs left.
@@ -277,7 +278,8 @@ class SeparabilityCertificate(Certificate):
         if not (signs > 0).any():
             return None, [Check("direction", False, "it separates no row at all")]
         separated = int((signs > 0).sum())
-        return places[signs == 0], [Check("direction", True, f"above 0 on {separated:,}, below 0 on none, exactly")]
+        detail = f"{separated:,} rows are strictly on the side of their class, none on the wrong side"
+        return places[signs == 0], [Check("direction", True, detail)]
 
     def _rays(self, rows: MatchedRows) -> Rays:
         return Rays(rows.finite_design, rows.codes, self.data.n_classes, rows.numbers)

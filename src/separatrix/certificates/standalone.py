@@ -278,7 +278,7 @@ class LabelledRows:
             self.targets.append(goal if task == "numbers" else Fraction(1 if code == 1 else -1))
             self.weights.append(Fraction(size))
             self.numbers.append(number)
-        _require(self.counts() == data["counts"], "other rows of the labels count")
+        _require(self.counts() == data["counts"], "the classes have other numbers of rows")
 
     def counts(self) -> list[int]:
         """Return the number of rows of each label, then of the rest; of numbers, that of all rows."""
@@ -443,9 +443,9 @@ def _check_separability(statement: Group, witness: Group, rows: LabelledRows) ->
     if curved:
         _require(weights is None, "a direction, where the curvature proves that all rows overlap")
         _check_curvature(proof, rows)
-    cause = "by the curvature of the likelihood"
+    cause = "the curvature of the likelihood proves its maximum"
     if proof is not None and not curved:
-        cause = f"by {_counted(_check_overlap(proof, rays, left, width), 'row')} that cancel"
+        cause = f"a positive combination of {_counted(_check_overlap(proof, rays, left, width), 'signed row')} is 0"
     if divergence is not None:
         _require(weights is not None, "a divergence without a direction")
         _check_divergence(divergence, proof, rays, width)
@@ -463,11 +463,11 @@ def _separability_claim(verdict: str, labels: list[Any], classes: int, n_left: i
     if classes == 1:
         return f"there is only one class, {labels[0]!r}: {words}"
     if verdict == "overlap":
-        return f"{words}: no direction has every row on its own side, {cause}; the likelihood has a maximum"
+        return f"{words}: not linearly separable, even in part ({cause}); the likelihood has a maximum"
     if verdict == "separable":
-        return f"{words}: every row is on its own side; the likelihood has no maximum"
+        return f"{words}: every row is on the side of its class; the likelihood has no maximum"
     left = _counted(n_left, "row" if classes == 2 else "row-and-class pair")
-    return f"{words}: all but {left}, which overlap; the likelihood has no maximum"
+    return f"{words}: all but {left} are perfectly separated, and the rest overlap; the likelihood has no maximum"
 
 
 # Margin and fewest mistakes
@@ -492,8 +492,8 @@ def _check_margin(statement: Group, witness: Group, rows: LabelledRows) -> Resul
     point = [sum(share[k] * signed[i][j] for k, i in enumerate(chosen)) for j in range(intercept, len(coef))]
     _require(sum(value * value for value in point) <= upper**2, "the upper bound does not follow from the multipliers")
     gap = (float(upper) - float(lower)) / float(upper)
-    widest = f"no halfspace has more than {_shown(upper, 10)} (relative gap {_shown(gap, 2)})"
-    claim = f"every row is right, by {_shown(lower, 10, down=True)} at least; {widest}"
+    widest = f"no halfspace has a margin above {_shown(upper, 10)} (relative gap {_shown(gap, 2)})"
+    claim = f"every row is classified correctly, with a margin of at least {_shown(lower, 10, down=True)}; {widest}"
     return "widest margin" if gap <= OPTIMAL_GAP else "separable", claim
 
 
@@ -1135,7 +1135,7 @@ def _check_optimality(statement: Group, witness: Group, rows: LabelledRows) -> R
         raise UncheckedError("radii of a softmax with an L1 penalty")
     stated.check(objective, objective.bounds(point, gauge, given), Fraction(1))
     primal, gap, relative = (_float(statement[name]) for name in ("primal", "gap", "relative_gap"))
-    words = f"the objective is at most {_shown(primal, 10)}, at most {_shown(gap, 3)} above its minimum"
+    words = f"the objective is at most {_shown(primal, 10)} and within {_shown(gap, 3)} of its minimum"
     kept = "no penalty" if not strength else f"strength {strength:.6g}, l1_ratio {ratio:.6g}"
     scaled = "" if statement["scales"] is None else " of scaled columns"
     weights = ", class weights" if rows.data["class_weights"] is not None else ""
@@ -1170,16 +1170,16 @@ def _held(columns: list[int], rows: LabelledRows) -> str:
 
 
 def _dependence(stated: Stated, rows: LabelledRows, softmax: bool = False) -> str:
-    """Return what a claim says of aliased and held columns."""
+    """Return the clause of a claim about aliased and held columns."""
     aliased = stated.aliased
     if stated.held:
         return _held(stated.held, rows)
     if aliased:
         combined = "is a combination" if len(aliased) == 1 else "are combinations"
-        return f", which other coefficients reach too: {_names(aliased, rows)} {combined} of other columns"
+        return f", and the minimiser is not unique, as {_names(aliased, rows)} {combined} of other columns"
     if softmax and stated.radii is not None:
-        return ", which other coefficients reach only by constants added to all classes"
-    return "" if stated.radii is None else ", which no other coefficients reach"
+        return ", and the minimiser is unique up to constants added to all classes"
+    return "" if stated.radii is None else ", and the minimiser is unique"
 
 
 def _check_curvature(value: Any, rows: LabelledRows) -> None:
@@ -1244,8 +1244,8 @@ def _check_least_squares(statement: Group, witness: Group, rows: LabelledRows) -
     rss, excess, relative = (_float(statement[name]) for name in names)
     clause = _dependence(stated, rows)
     if len(rows.values) < len(coef) and not clause:
-        clause = ", which other coefficients reach too, as there are more coefficients than rows"
-    words = f"the sum of squares is at most {_shown(rss, 10)}, at most {_shown(excess, 3)} above the least{clause}"
+        clause = ", and the minimiser is not unique, as there are more coefficients than rows"
+    words = f"the sum of squares is at most {_shown(rss, 10)} and within {_shown(excess, 3)} of its minimum{clause}"
     without = f"; {rows.without}" if rows.without else ""
     return _optimal(relative, stated.held), f"{words} (relative excess {_shown(relative, 3)}{without})"
 
@@ -1283,8 +1283,8 @@ def _check_generative(statement: Group, witness: Group, rows: LabelledRows) -> R
             _within("a weight", Enclosure.of(abs(w - t)).high, (unit + abs(t)) * CLOSE)
         reach = max(sum(abs(m * t) for m, t in zip(mean, exact, strict=True)) for mean in means)
         _within("an intercept", (offset - b).size().high, (offset.size() + 1 + reach) * CLOSE)
-    prior = "the shares of the classes" if priors is None else f"the priors {[float(share) for share in priors]}"
-    words = f"the weights are those of Gaussian classes with shared variances, by maximum likelihood, and {prior}"
+    prior = "the class frequencies as priors" if priors is None else f"the priors {[float(share) for share in priors]}"
+    words = f"the weights follow from maximum likelihood for Gaussian classes of equal variances, with {prior}"
     return "closed form", words
 
 

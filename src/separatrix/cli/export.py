@@ -20,7 +20,7 @@ def export(
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write there; else it is printed.")] = None,
     table: Annotated[str, typer.Option(metavar="NAME", help="SQL: the name of the table to select from.")] = "data",
     keep: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="SQL: a column to select too; may be given often.")
+        list[str] | None, typer.Option(metavar="COLUMN", help="SQL: a column to select too; repeat for several.")
     ] = None,
     as_json: Json = False,
 ) -> None:

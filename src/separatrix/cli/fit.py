@@ -39,20 +39,20 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     table: TableName,
     target: Target = None,
     model: Annotated[str, typer.Option(metavar="NAME", help=f"What to fit: {', '.join(MODELS)}.")] = "auto",
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the model there, as JSON.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the model to this file, as JSON.")] = None,
     report: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write a page with pictures there, as HTML.")
+        str | None, typer.Option(metavar="FILE", help="Write an HTML report with plots to this file.")
     ] = None,
     as_json: Json = False,
     weights: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of sample weights, which is no feature.")
+        str | None, typer.Option(metavar="COLUMN", help="The column of sample weights, which is not used as a feature.")
     ] = None,
     holdout: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Judge a fit of the other rows on this share, as 0.2.")
+        float | None, typer.Option(metavar="SHARE", help="Hold out this share of the rows for evaluation, such as 0.2.")
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option("--cv", metavar="FOLDS", help="Judge each row by a fit of other rows, in so many parts."),
+        typer.Option("--cv", metavar="FOLDS", help="Evaluate by cross-validation with this number of folds."),
     ] = None,
     memory: Memory = None,
     engine: Annotated[
@@ -60,11 +60,13 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     ] = "memory",
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="The Dask cluster, as tcp://host:8786; one on this machine if not said."),
+        typer.Option(
+            metavar="ADDRESS", help="The Dask cluster, such as tcp://host:8786 (default: one on this machine)."
+        ),
     ] = None,
     checkpoint: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Keep what is done there: the same command goes on with it if it is killed."),
+        typer.Option(metavar="DIR", help="Save checkpoints there: if the fit is killed, the same command resumes it."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seeds folds, held-out rows, and random orders.")] = 0,
     **flags: Any,

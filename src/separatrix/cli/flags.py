@@ -21,18 +21,18 @@ TableName: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
-        help="A csv, tsv, parquet, json or jsonl file, also packed; a folder or glob of them; - or demo:NAME.",
+        help="A csv, tsv, parquet, json or jsonl file, also compressed; a folder or glob of them; - or demo:NAME.",
     ),
 ]
 ModelFile: TypeAlias = Annotated[str, typer.Argument(metavar="MODEL", help="A model file that fit --out wrote.")]
 Target: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="The column to predict; a demo knows its own.")
+    str | None, typer.Option(metavar="COLUMN", help="The column to predict; demos have a default.")
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Memory: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        metavar="SIZE", help="How much memory to use, as 1GB; half of what is free if not said. The rest is on disk."
+        metavar="SIZE", help="Memory limit, such as 1GB (default: half of the free memory). The rest is on disk."
     ),
 ]
 
@@ -42,24 +42,24 @@ def _text(metavar: str, help_text: str, kind: Any = str) -> Any:
 
 
 COLUMN_FLAGS = {  # which columns of a table to use, and how
-    "drop": _text("COLUMN", "A column to leave out; may be given often.", list[str]),
-    "text": _text("COLUMN", "A column whose words to use; may be given often.", list[str]),
+    "drop": _text("COLUMN", "A column to leave out; repeat for several.", list[str]),
+    "text": _text("COLUMN", "A text column whose words become features; repeat for several.", list[str]),
     "missing": _text(
         "auto|drop|impute|error",
         "Leave out rows with a missing cell, fill the cells and mark them, or refuse them; auto (default) drops where"
         " coefficients may be tested, if at least half of the rows remain, else imputes.",
     ),
     "category": _text(
-        "COLUMN", "A column to read as a category, whatever it looks like; may be given often.", list[str]
+        "COLUMN", "A column to read as a category, even if it holds numbers; repeat for several.", list[str]
     ),
-    "number": _text("COLUMN", "A column to read as numbers; a cell that is none is an error.", list[str]),
-    "date": _text("COLUMN", "A column to read as dates; a cell that is none is an error.", list[str]),
-    "reference": _text("COLUMN=LEVEL", "The level that others are compared with; may be given often.", list[str]),
+    "number": _text("COLUMN", "A column to read as numbers; any other cell is an error.", list[str]),
+    "date": _text("COLUMN", "A column to read as dates; any other cell is an error.", list[str]),
+    "reference": _text("COLUMN=LEVEL", "The reference level of a category; repeat for several.", list[str]),
 }
 ROW_FLAGS = {  # which rows of a table to use, and how to find them
     "where": _text("PREDICATE", "Only rows for which this SQL predicate holds: age > 18."),
-    "sql": _text("SELECT", "The table that this SQL query makes of the table t."),
-    "separator": _text("CHARACTER", "What separates the fields of a text file; , ; | and tabs are found."),
+    "sql": _text("SELECT", "Use the result of this SQL query on the table t."),
+    "separator": _text("CHARACTER", "The separator of a text file; , ; | and tabs are detected."),
 }
 PANEL = "Options of the model"
 CLASSES = ("positive", "reference_class")  # options that name a class, as text

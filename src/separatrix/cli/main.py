@@ -156,7 +156,7 @@ def main() -> None:
 
     def tell(name: str) -> None:
         if not told and "warm-up" not in sys.argv:
-            say("compiling loops, once on this machine, as `separatrix warm-up` does beforehand", err=True)
+            say("compiling loops, once per machine (`separatrix warm-up` does so in advance)", err=True)
         told.append(name)
 
     for stream in (sys.stdout, sys.stderr):

@@ -31,7 +31,7 @@ def predict(  # every parameter is an option
         typer.Option(metavar="FILE", help="Write there, by its ending: csv, tsv, parquet or jsonl, csv also .gz."),
     ] = None,
     keep: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column of the table to write too; may be given often.")
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column of the table to write too; repeat for several.")
     ] = None,
     allow_absent: Annotated[
         bool, typer.Option("--allow-absent", help="Take columns that the table lacks as missing in every row.")

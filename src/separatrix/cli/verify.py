@@ -43,7 +43,7 @@ def verify(  # every parameter is an option
 
     Only the data are used: no solver is run, and nothing in the file is believed.
 
-    A model file says itself how its columns become features, and its coefficients must be those of its certificate; for
+    A model file contains the encoding of its columns, and its coefficients must be those of its certificate; for
     a certificate give the options that made it. The exit code is 0 if it is proved, 1 if it is not, 2 if nothing
     is claimed or the proof takes more work than is done here.
 
@@ -77,7 +77,7 @@ def _verify_certificates(file: str, content: Any, request: RowsRequest) -> Check
     with class_rows(replace(request, target=request.target or named)) as data:
         rows = CertifiedRows(named_columns(data.rows.X, data.encoding.feature_names), data.rows.y)
         checked = list(map(rows.verify, certificates))
-    note = () if "kind" in content else ("Only the certificate was checked, not what else the file says.",)
+    note = () if "kind" in content else ("Only the certificate was checked; the rest of the file was not.",)
     return checked, f"{data.target.name} of {data.table.source}, {len(rows.y):,} rows", note
 
 
@@ -89,7 +89,7 @@ def _verify_model(file: str, content: Any, request: RowsRequest) -> Checked:
 
     given = request.target, request.drop, request.text, request.kinds, request.missing != "auto"
     if any(given):
-        raise OptionError("a model says itself what its target and features are; leave those options out")
+        raise OptionError("a model file already names its target and features; leave those options out")
     model, certificates = load_model(file), read_certificates(file, content)
     with open_for(model, request.source, **request.rows, storage=request.storage) as source:
         checked = verify_table(model, certificates, source, request.storage)

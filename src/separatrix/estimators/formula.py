@@ -72,7 +72,7 @@ class FormulaModel:
         return _without_constant(_materialise(self._spec, _filled(frame, self.fills_)), self._spec)
 
     def notes(self, data: Any) -> NDArray[np.object_]:
-        """Return what is missing in each row and what it is filled with, (n,); None where nothing is."""
+        """Return a note on the missing cells of each row and their fill values, (n,); None where there are none."""
         frame = self._checked(data)
         gaps = {name: frame[name].isna().to_numpy() for name in self.fills_}
         shown = {

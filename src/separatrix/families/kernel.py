@@ -314,7 +314,7 @@ def _overlap_error(certificate: KernelCertificate, labels: tuple[Any, Any]) -> O
             f"no function in {space} separates {between} by more than {certificate.upper:.3g}, of a radius of"
             f" {certificate.radius:.3g}: points of both hulls meet there but for rounding (error.certificate proves it)"
         )
-    remedy = "hard_margin=False allows mistakes at a price, another kernel may separate them"
+    remedy = "hard_margin=False penalises mistakes, another kernel may separate them"
     return OverlapError(f"{message}; {remedy}", certificate)
 
 
@@ -326,5 +326,5 @@ def _svm_message(status: Status, walk: Run, facts: dict[str, float], options: Ke
         return f"optimal: {value} ({gap}), {facts['support']:,} of {facts['rows']:,} rows support it, after {blocks}"
     reasons = {Status.STALLED: "floats can go no further", Status.INTERRUPTED: "it was interrupted"}
     reason = reasons.get(status, f"max_steps={options.max_steps:,} was reached")
-    stopped = f"stopped after {blocks}, as {reason}: {value}, {gap} where tol={options.tol:g} was asked for;"
+    stopped = f"stopped after {blocks}, as {reason}: {value}, {gap} (tol={options.tol:g});"
     return f"{stopped} columns of one scale, more strength or a larger tol make it easier"

@@ -252,8 +252,8 @@ def _unpenalised(
         sentence = f"no penalty: the likelihood has a maximum{_proved(fits)}"
     elif options.strength == "auto":
         sentence = (
-            f"no penalty: some coefficients have estimates{describe_divergence(unproved)}; rows that a diverging"
-            " coefficient decides get probabilities of 0 or 1"
+            f"no penalty, as some coefficients have finite estimates{describe_divergence(unproved)}; rows that the"
+            " diverging coefficients classify get probabilities of 0 or 1"
         )
     elif options.on_separation == "firth":
         firth, sentence = _reduce_bias(problems[0], rows), "no penalty: bias-reduced estimates (Firth)"
@@ -280,8 +280,8 @@ def _proved(fits: Sequence[_Likelihood]) -> str:
     if held is not None:
         return f"{dependence_clause(held)}, proved"
     if any("aliased" in each.existence.coefficient_status.values() for each in fits):
-        return ", proved; other coefficients reach it too, as some columns are perfectly collinear with others"
-    return ", proved, and no other coefficients reach it"
+        return " (proved), which is not unique, as some columns are perfectly collinear with others"
+    return ", and it is unique (proved)"
 
 
 def _reduce_bias(problem: Problem, rows: WeightedRows) -> FirthFit:

@@ -159,14 +159,14 @@ def penalise(
         cv = _cross_validation(problems, options)
         strength = cv.strength
         sentence = (
-            f"the strength {strength:.3g} was chosen by cross-validation in {len(cv.fold_losses)} folds:"
+            f"penalty strength: {strength:.4g}, chosen by cross-validation in {len(cv.fold_losses)} folds:"
             f" {'the best' if cv.choice == 'best' else 'the largest within one standard error of the best'}"
             f"{_edge_clause(cv)}"
         )
     elif strength == "auto":
-        strength, sentence = 1.0 / total, f"the strength is 1/n = {1.0 / total:.3g} (default)"
+        strength, sentence = 1.0 / total, f"penalty strength: {1.0 / total:.4g} (1/n, the default)"
     else:
-        sentence = f"the strength is {strength:g}, as given"
+        sentence = f"penalty strength: {strength:g}, as given"
     why = () if needed is None else (f"a penalty is used: {needed}" if needed else "a penalty is used, as given",)
     penalty = make_penalty(float(strength), options.l1_ratio)
     penalised = [replace(problem, penalty=penalty) for problem in problems]
@@ -180,7 +180,7 @@ def _edge_clause(cv: CrossValidation) -> str:
     if cv.edge is None:
         return ""
     slope = "still falls" if cv.is_falling else "is nearly flat"
-    return f"; the best, {cv.strengths[cv.best]:.3g}, is the {cv.edge} tried, and the held-out loss {slope} there"
+    return f"; the best, {cv.strengths[cv.best]:.3g}, is the {cv.edge} one tried, and the held-out loss {slope} there"
 
 
 def _cross_validation(problems: Sequence[Problem], options: ElasticNetOptions | SVMOptions) -> CrossValidation:

@@ -224,7 +224,7 @@ def _message(status: Status, options: VisitOptions, state: Any, certificate: Any
     """Return how a run ended; `wrong` says which of the rows scored, perhaps a sample of all, are mistakes."""
     rows = certificate.data.rows
     scored = f"{counted(len(wrong), 'row')}{'' if len(wrong) == rows else ' sampled'}"
-    errors = f"{int(wrong.sum()):,} of {scored} wrong ({100.0 * wrong.mean():.3g} %) at the weights kept"
+    errors = f"{int(wrong.sum()):,} of {scored} wrong ({100.0 * wrong.mean():.3g} %) at the returned weights"
     updates = counted(state.updates, "update")
     if status is Status.CONVERGED:
         no_halfspace = (
@@ -234,16 +234,16 @@ def _message(status: Status, options: VisitOptions, state: Any, certificate: Any
     if status is Status.PARTIAL:
         return f"one pass made; {updates} so far, {errors}"
     if status is Status.INFEASIBLE:
-        return f"stopped, as no weights are right on every row: {errors}"
+        return f"stopped, as no weights classify every row correctly: {errors}"
     limits = {
         Status.MAX_UPDATES: f"max_updates={options.max_updates:,}",
         Status.MAX_PASSES: f"max_passes={options.max_passes:,}",
         Status.INTERRUPTED: "your request",
         Status.MEMORY_CAP: f"the {VOTE_BYTES // 2**20} MiB that a vote may store",
     }
-    condition = "reached the margin" if options.margin > 0.0 else "was right"
+    condition = "reached the margin" if options.margin > 0.0 else "was classified correctly"
     space = "function of this kernel's space" if isinstance(certificate, KernelMistakesCertificate) else "halfspace"
-    better = "; keep='best' or 'average' stops at a good one" if state.keep == "last" else ""
+    better = "; keep='best' or keep='average' returns better weights" if state.keep == "last" else ""
     advice = f"if no {space} separates the rows, more updates cannot help{better}"
     if status is Status.MEMORY_CAP:
         advice = "use keep='average', which stores none"
@@ -286,7 +286,7 @@ class InfeasibilityCheck:
             at_zero = self.update_rule.mistaken(np.zeros(int(zero_rows.sum())), problem.y[zero_rows])
             self.infeasible = bool(at_zero.any())
         if self.infeasible and certificate.proof is not None:
-            self.message = f"proved {certificate.proof.words} (verdict {certificate.verdict}), {when}"
+            self.message = f"proved, as {certificate.proof.words} (verdict {certificate.verdict}), {when}"
         elif certificate.verdict == "undecided":
             self.message = f"whether a halfspace separates the rows could not be decided: {certificate.reason}"
         else:

@@ -52,25 +52,29 @@ class Refusal(StrEnum):
         "row {row} breaks a relation that held in every row of the fit, {name!r} being {relation}, so its prediction is"
         " not unique; drop the row, or fit without one of these columns"
     )
-    NOT_UNIQUE = "the coefficient of {name!r} is not unique, as its column is tied to {tied}; drop one of {names}"
+    NOT_UNIQUE = "{name!r} is collinear with {tied}, so its coefficient is not identified; drop one of {names}"
     OUT_OF_RANGE = (
-        "the numbers of {name!r} are so {size} that the variance of its coefficient leaves the range of floats;"
-        " {remedy} the column by a number as large"
+        "the numbers of {name!r} are so {size} that the variance of its coefficient overflows or underflows;"
+        " {remedy} the column by a number of that size"
     )
     NO_FREEDOM = "{rows:#row} and {rank:#free coefficient} leave no degrees of freedom; add rows, or drop columns"
-    PERFECT_FIT = "the fit is perfect but for rounding: no noise to test against; see if a column gives the target away"
-    CONSTANT_TARGET = "the target is {value:g} in every row, so there is nothing to explain; give a target that varies"
-    MORE_COLUMNS = "there are more columns than the rows can identify; drop columns, give more rows, or use a penalty"
-    NOTHING_TO_TEST = "no column but the intercept is left to test; give columns that vary"
-    TOO_WIDE = "there are too many columns for a factorisation, which standard errors need; fit fewer columns"
-    ITERATIVE = 'the fit was made by solver={solver!r} and not by a factorisation: no errors; use solver="auto"'
+    PERFECT_FIT = (
+        "the residuals are 0 up to rounding, so there is no error variance; see if a column gives the target away"
+    )
+    CONSTANT_TARGET = (
+        "the target is {value:g} in every row, so it has no variance to explain; give a target that varies"
+    )
+    MORE_COLUMNS = "there are more coefficients than rows, so none is identified; drop columns or use a penalty"
+    NOTHING_TO_TEST = "the model has only an intercept, so there is nothing to test; give columns that vary"
+    TOO_WIDE = "standard errors need a factorisation, and there are too many columns for one; fit fewer columns"
+    ITERATIVE = 'solver={solver!r} is iterative and gives no standard errors; use solver="auto"'
     # penalties and weights
     PENALISED = (
-        "the fit has a penalty (strength={strength:.4g}), which draws the coefficients towards 0 by an unknown amount;"
+        "the fit has a penalty (strength={strength:.4g}), which biases the coefficients towards 0 by an unknown amount;"
         " fit with strength=0"
     )
     CROSS_VALIDATED = "the strength ({strength:g}) was chosen by cross-validation on these rows; fit with strength=0"
-    NOT_FREQUENCIES = "the rows count by {kind}, which are not frequencies, as standard errors need; use {remedy}"
+    NOT_FREQUENCIES = "standard errors need frequency weights, and the rows have {kind}; use {remedy}"
     IMPUTED = (
         'missing values were imputed ({names}), and tests would take them as observed; use missing="drop", or leave out'
         " columns"
@@ -80,7 +84,7 @@ class Refusal(StrEnum):
     SINGULAR = "this covariance is singular, so {count:#coefficient} cannot be tested at once; test fewer"
     NO_VARIANCE = 'the rows that decide {name!r} are all fitted exactly, without variance; use covariance="classical"'
     ONE_UNIT = (
-        "{share:.0%} of the variance of {name!r} comes from one {unit}, whose error cannot be estimated; drop the"
+        "one {unit} gives {share:.0%} of the variance of {name!r}, and its error cannot be estimated; drop the"
         ' column, or use covariance="classical"'
     )
     LIBERAL = (
@@ -119,37 +123,38 @@ class Refusal(StrEnum):
         "the likelihood takes rows to be independent, which rows of a group need not be; use wald_test with the same"
         " covariance and groups"
     )
-    NOT_TESTABLE = "the rows that overlap do not tell {names} from the other columns: nothing to test; test others"
-    TOO_LARGE = (
-        "{rows:#row} of {columns:#column} are too many to copy, as a test of separated classes needs; use a sample"
+    NOT_TESTABLE = (
+        "{names} cannot be tested, being collinear with other columns on the overlapping rows; test other columns"
     )
-    NO_PROFILE = "the profile of the likelihood of {name!r} could not be computed to its end; rescale the columns"
+    TOO_LARGE = (
+        "{rows:#row} of {columns:#column} are too many to copy, as a test of separated classes needs; fit a"
+        " random sample of the rows"
+    )
+    NO_PROFILE = "the profile likelihood of {name!r} could not be followed far enough; rescale the columns"
     NOT_IDENTIFIED = "some coefficients are not identified"
-    BIAS_REDUCED = "the fit is bias-reduced, and has no likelihood to compare models by; use lr_test"
-    NO_JOINT_LIKELIHOOD = 'the fits of {fits} classes have no likelihood in common; use multiclass="softmax"'
-    TWO_CLASSES = "intervals of probabilities are of two classes"
+    BIAS_REDUCED = "the fit is bias-reduced, so its likelihood does not compare models; use lr_test"
+    NO_JOINT_LIKELIHOOD = 'the separate fits of {fits} classes have no joint likelihood; use multiclass="softmax"'
+    TWO_CLASSES = "intervals of probabilities are available for two classes only"
     # fits without their rows or residuals
-    ROWS_NOT_SAVED = "{task} needs the rows that the model was fitted on: a saved one does not carry them; fit again"
-    NOT_LEAST_SQUARES = "it is no fitted least squares model; give a LinearRegression() after its fit"
+    ROWS_NOT_SAVED = "{task} needs the training rows, which a saved model does not contain; fit again"
+    NOT_LEAST_SQUARES = "this is not a fitted least squares model; give a fitted LinearRegression()"
     # diagnosis
-    NO_VARIANCE_INFLATION = "{name!r} depends on other columns, so its coefficient has no variance; drop the column"
+    NO_VARIANCE_INFLATION = "{name!r} is collinear with other columns, so it has no variance; drop it"
     POWERS_SPANNED = "the columns span powers of the fitted values, as dummies of groups do; add numeric columns"
     REPEATED_ROWS = "rows with frequencies have no order; give each row by itself, in the order of observation"
     ONE_DEGREE = "with one degree of freedom the statistic is the same whatever the targets; give more rows"
     NO_COLUMN = "there is no column that the squared residuals could depend on; give at least one"
-    NO_STUDENTISED = "without any one row no degrees of freedom are left to judge it by; give more rows"
+    NO_STUDENTISED = "leaving out a row leaves no degrees of freedom, so residuals are not studentised; give more rows"
     # evaluation
     NO_PROBABILITIES = "the model gives scores and no probabilities; use one with predict_proba, as LogisticRegression"
     ZERO_PROBABILITY = "the label had probability 0 in {rows:#row}, and its logarithm is infinite"
-    TRAINING_ROWS = (
-        "the model was fitted to these rows, and every column makes it fit them better; evaluate it on held-out rows"
-    )
-    ONE_VALUE = "the target is the same in every row, so there is nothing to explain"
+    TRAINING_ROWS = "these are training rows, which each further column fits better; evaluate it on held-out rows"
+    ONE_VALUE = "the target is the same in every row, so it has no variance to explain"
     EQUAL_VALUES = "every row has the same value, so its variance is unknown; give more rows"
-    ONE_ROW = "{rows:#row} has no variance to estimate an error from; give more rows"
-    ONE_SIDE = "all rows are on one side, so there is nothing to rank; give rows of both"
-    FEW_IN_CLASS = "a class has {rows:#row}, too few for an error; give more"
-    EQUAL_RANKING = "the scores rank every pair of rows alike, so DeLong's variance is 0; give more rows"
+    ONE_ROW = "{rows:#row} cannot give a standard error; give more rows"
+    ONE_SIDE = "all rows are of one class, so there are no pairs to rank; give rows of both classes"
+    FEW_IN_CLASS = "a class has {rows:#row}, too few for a standard error; give more"
+    EQUAL_RANKING = "the scores rank every pair of rows in the same way, so DeLong's variance is 0; give more rows"
 
     def __call__(self, **values: Any) -> str:
         """Return the sentence with its values."""

@@ -10,7 +10,7 @@ coefficients w, that of maximum likelihood, so that their mean is the observed r
 
     Σ sᵢ σ(b + w·xᵢ) = Σ sᵢ tᵢ,         probability σ(η ± z(level) √(xᵗ I⁻¹ x)),  η and I with this intercept.
 
-Cost: some 10 fits of a few steps per interval, when it is asked for. A Firth fit takes two passes per step and some 10
+Cost: some 10 fits of a few steps per interval, on request. A Firth fit takes two passes per step and some 10
 steps.
 
 References: Heinze and Schemper, A solution to the problem of separation in logistic regression (2002); Puhr, Heinze,
@@ -347,12 +347,12 @@ def fit_firth(problem: Problem, labels: tuple[Any, Any], *, level: float = 0.95)
 
 
 def _message(maximum: FirthMaximum, facts: Mapping[str, float], converged: bool) -> str:
-    outcome = "converged" if converged else "stopped before it was done"
+    outcome = "converged" if converged else "stopped before convergence"
     steps = counted(len(maximum.maximum.logliks) - 1, "step")
     message = f"bias-reduced (Firth): {outcome} after {steps}"
     if "rate" not in facts:
         return message
-    rate = f"the mean probability is the rate {facts['rate']:.4g}"
+    rate = f"the mean probability equals the observed frequency {facts['rate']:.4g}"
     return f"{message}; intercept by maximum likelihood (FLIC), so that {rate}"
 
 
@@ -403,7 +403,7 @@ def _measures(fit: FirthFit, problem: Problem, absent: str) -> Iterator[Measure]
         detail = f"penalised; test against the {null} model, χ²({len(tested)})"
         yield Measure("likelihood ratio", test.chi2, test.p_value, detail)
     if virtual:
-        detail = f"FLIC: the mean probability is the rate, {facts['rate']:.4g}"
+        detail = f"FLIC: the mean probability equals the observed frequency, {facts['rate']:.4g}"
         yield Measure("intercept of predictions", float(fit.result.intercept), detail=detail)
 
 

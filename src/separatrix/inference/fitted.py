@@ -82,7 +82,7 @@ class Inference:
         return None
 
     def without_rows(self) -> Inference:
-        """Return what remains if the rows are dropped."""
+        """Return the inference without the training rows."""
         return self
 
     def _error(self, task: str, *_: Any) -> SeparatrixError:

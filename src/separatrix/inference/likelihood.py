@@ -247,7 +247,7 @@ def t_freedom(choice: CovarianceChoice) -> float | None:
 
 
 def _trusts(fit: LikelihoodFit, choice: CovarianceChoice, errors: LikelihoodCovariance | None) -> list[Trust]:
-    """Return what the test of each coefficient is worth."""
+    """Return the reliability of the test of each coefficient."""
     if errors is None or errors.units is None or fit.mle is None:
         return [Trust(t_freedom(choice))] * len(fit.contrasts)
     contrasts = np.array([fit.mle.row(contrast.entries) for contrast in fit.contrasts]) @ errors.root
@@ -371,12 +371,17 @@ def _notes(fit: LikelihoodFit, *, wald: bool) -> tuple[str, ...]:
 
 
 def _few_events(fit: LikelihoodFit) -> str:
-    """Return that there are few events for the parameters, or that few rows tell something of them; else nothing."""
+    """Return that there are few events per parameter, counted or effective; empty if there are enough."""
     events, effective = fit.events_per_parameter, fit.effective_events / max(fit.free, 1)
     if events < FEW_EVENTS:
-        return f"{events:.2g} events per parameter"
-    sharp = "most rows are predicted with near certainty, and the others tell as much as"
-    return f"{sharp} {effective:.2g} events per parameter" if effective < FEW_EVENTS else ""
+        return _per_parameter(events)
+    sharp = "most rows are predicted with near certainty, which leaves an effective"
+    return f"{sharp} {_per_parameter(effective)}" if effective < FEW_EVENTS else ""
+
+
+def _per_parameter(events: float) -> str:
+    shown = f"{events:.2g}"
+    return f"{shown} {'event' if shown == '1' else 'events'} per parameter"
 
 
 def fit_measures(fit: LikelihoodFit, choice: CovarianceChoice) -> tuple[Measure, ...]:
@@ -384,16 +389,16 @@ def fit_measures(fit: LikelihoodFit, choice: CovarianceChoice) -> tuple[Measure,
     loglik = math.nan if fit.loglik is None else fit.loglik
     null_loglik, free, virtual = fit.null_loglik, fit.free, fit.problem.design.virtual
     exists = fit.has_maximum
-    supremum = "" if exists else "its supremum, which no coefficients attain"
-    smaller = "intercept-only" if virtual else "empty"
+    supremum = "" if exists else "its supremum; no coefficients attain it"
+    smaller = "intercept-only" if virtual else "null"
     by = "" if exists else ", by the supremum"
-    shares = "intercept only" if virtual else "equal class probabilities, as there is no intercept"
+    shares = "" if virtual else "equal class probabilities, as there is no intercept"
     tested, ratio = free - (len(fit.classes) - 1) * virtual, max(2.0 * (loglik - null_loglik), 0.0)
     measures = (
         Measure("log-likelihood", loglik, detail=supremum),
-        Measure("null log-likelihood", null_loglik, detail=shares),
+        Measure(f"{smaller} log-likelihood", null_loglik, detail=shares),
         Measure("deviance", -2.0 * loglik, detail=supremum),
-        Measure("null deviance", -2.0 * null_loglik, detail=shares),
+        Measure(f"{smaller} deviance", -2.0 * null_loglik, detail=shares),
         Measure("McFadden R²", 1.0 - loglik / null_loglik if tested else 0.0, detail="1 − ℓ/ℓ₀"),
         Measure("AIC", 2.0 * free - 2.0 * loglik, detail="2k − 2ℓ"),
         Measure("BIC", free * math.log(fit.rows) - 2.0 * loglik, detail="k·log n − 2ℓ"),

@@ -42,7 +42,7 @@ NEAR_PERFECT = 1e-16  # of the targets' sum of squares: a smaller RSS may be rou
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)  # relative to the terms of a residual
 HIGH_CONDITION = 1e6  # condition number above which a note warns: the coefficients lose six digits
 ERROR_ASSUMPTIONS = {
-    "classical": "errors are taken to be independent and of equal variance",
+    "classical": "errors are assumed independent and of equal variance",
     "HC0": "errors may differ in variance (HC0, White's)",
     "HC1": "errors may differ in variance (HC1: HC0 times n / (n − rank))",
     "HC2": "errors may differ in variance (HC2: squared residuals over 1 − leverage)",
@@ -141,7 +141,7 @@ class CoefficientCovariance:
     robust: RobustCovariance | None = None
 
     def trust(self, names: Sequence[str]) -> list[Trust]:
-        """Return what the test of each coefficient is worth."""
+        """Return the reliability of the test of each coefficient."""
         if self.robust is None:
             return [Trust(self.degrees_of_freedom)] * len(names)
         units, contrasts = self.robust.units, self.robust.basis.to_coefficients

@@ -142,7 +142,7 @@ class Trust:
 
 
 def trust(units: Units, contrasts: Floats, names: Sequence[str], kind: str, unit: str, df: float | None) -> list[Trust]:
-    """Return what the tests of contrasts are worth; CR2 has degrees of freedom of its own."""
+    """Return the reliability of the tests of contrasts; CR2 has degrees of freedom of its own."""
     moments, own = units.moments(contrasts), kind == "CR2"
     freedoms = [float(each) if own else df for each in moments.freedom]
     level = 1.0 - NOMINAL
@@ -374,7 +374,7 @@ def _quadratic(curvature: Floats, parts: Floats) -> Floats:
 def _left(
     block: Block, curvature: Floats, transforms: tuple[Floats, ...], kind: str, rows_per_coefficient: float, lag: int
 ) -> tuple[Floats, Floats]:
-    """Return what is left of the variance of each residual, and the weight of its square, (m,).
+    """Return the remaining share of the variance of each residual, and the weight of its square, (m,).
 
     Rows with a lag lose their own leverage with every neighbour, at most.
     """

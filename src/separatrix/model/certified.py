@@ -111,7 +111,7 @@ class CheckedModel:
     @property
     def notes(self) -> tuple[str, ...]:
         """Whether the rows are those of the fit and, if not, how to use those; and which parts were checked."""
-        extent = "The certificate was checked, and the coefficients against it, not what else the file says."
+        extent = "The certificate was checked, and the coefficients against it; the rest of the file was not."
         if self.uncovered:
             extent = f"Only the certificate was checked, not the coefficients: {self.uncovered}."
         return (*SAME_ROWS[self.same], extent)
@@ -214,8 +214,12 @@ def check_coefficients(model: Model, certificate: Certificate, rows: CertifiedRo
     calibrated = differs[:, 0] & (_calibrated(model, used, certificate, rows) if proved else False)
     differs[:, 0] &= ~calibrated
     if not differs.any() or not all(_differs(used, each, claimed).any() for each in _shifted(model, claimed)):
-        but = ", but for an intercept that makes the mean probability the rate" if calibrated.any() else ""
-        return Check(NAME, True, f"the model's {used.size:,} are the certificate's, to {ROUNDING:g}{but}")
+        but = (
+            ", except an intercept that makes the mean probability equal the observed frequency"
+            if calibrated.any()
+            else ""
+        )
+        return Check(NAME, True, f"the model's {used.size:,} agree with the certificate, to {ROUNDING:g}{but}")
     keep = model.options.get("keep")
     other_kinds = [bool(kinds) and keep in ("best", "average") and keep not in kinds for kinds in ordered.kept]
     wrong = differs & ~np.asarray(other_kinds)[:, np.newaxis]

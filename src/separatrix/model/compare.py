@@ -94,7 +94,7 @@ def compare_learners(
             fit, scores = _fit(options, rows, rows, watch)
             held_out = None if split is None else _mistakes(_fit(options, *split, watch)[1], split[1])
         except OverlapError:
-            failed.append(FailedLearner(learner, "no halfspace separates the rows, which is proved"))
+            failed.append(FailedLearner(learner, "no halfspace separates the rows (proved)"))
         except SeparatrixError as problem:
             failed.append(FailedLearner(learner, str(problem)))
         else:

@@ -173,7 +173,7 @@ class Model:
         if absent:
             names = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
             raise DataError(
-                f"{table.source} has no column {names}, which the model gives weight to; rename or add it, or let it"
+                f"{table.source} has no column {names}, which the model uses; rename or add it, or let it"
                 " count as missing in every row: --allow-absent, allow_absent=True"
                 f"{did_you_mean(absent[0], table.names)}"
             )

@@ -75,7 +75,7 @@ class ColumnOptions:
         for name, kind in (*kinds.items(), *self._declared):
             if kinds.setdefault(name, kind) != kind:
                 both = f"a {kinds[name]} and a {kind}"
-                raise OptionError(f"{name!r} is asked for as {both}; a column has one type, and only a category levels")
+                raise OptionError(f"{name!r} is requested as {both}; a column has one type, and only a category levels")
         return kinds
 
     @property
@@ -195,7 +195,8 @@ def find_target(table: Table, target: str, task: Task | None = None) -> Target:
     """Return the target of a table, which must not be missing in any row; `task` if the learner fixes it."""
     column = table.column(target)
     column.require_exact()
-    chosen, reason = (task, f"{target!r} is taken as {TASK_WORDS[task]}, as the model asks") if task else _task(column)
+    needed = f"{target!r} is read as {TASK_WORDS[task]}, which this model needs" if task else ""
+    chosen, reason = (task, needed) if task else _task(column)
     if chosen == "regression":
         if column.kind not in {"number", "date"}:
             shown = column.levels[0] if column.levels else "text"
@@ -222,13 +223,13 @@ def _task(column: Column) -> tuple[Task, str]:
     """Return the task that suits a target's values, with the reason."""
     if column.kind not in {"number", "date"}:
         count = len(column.levels) or len(set(column.values))  # text and ids have no levels
-        return "classification", f"{column.name!r} has {counted(count, 'level')}, so it is taken as classes"
+        return "classification", f"{column.name!r} has {counted(count, 'level')}, so it is read as classes"
     distinct_values = np.unique(column.values)
     few = len(distinct_values) <= min(FEW_NUMBERS, len(column.values) // ROWS_PER_CLASS)
     if len(distinct_values) == 2 or (few and bool((distinct_values == np.rint(distinct_values)).all())):
         values = f"only {len(distinct_values)} different values"
-        return "classification", f"{column.name!r} has {values}, so they are taken as classes"
-    return "regression", f"{column.name!r} has {len(distinct_values):,} different numbers, so it is taken as a number"
+        return "classification", f"{column.name!r} has {values}, so it is read as classes"
+    return "regression", f"{column.name!r} has {len(distinct_values):,} different numbers, so it is read as a number"
 
 
 def _classes(table: Table, column: Column) -> Classes:

@@ -138,8 +138,8 @@ def compare_rows(
     left_out = (f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
     held_out, notes = 0 if split is None else split[1].shape[0], [*data.notes, *left_out]
     if held_out:
-        notes.append(f"mistakes are of {counted(rows.shape[0], 'row')}, which each learner was fitted to")
-        notes.append(f"held-out mistakes are of {counted(held_out, 'row')}, by a second fit to the other rows")
+        notes.append(f"mistakes: on the {counted(rows.shape[0], 'training row')}")
+        notes.append(f"held-out mistakes: on {counted(held_out, 'row')}, after a second fit to the other rows")
     elif options.holdout > 0.0:
         notes.append(f"no rows are held out of fewer than {FEWEST_ROWS}")
     names = tuple(dict.fromkeys((*data.encoding.feature_names, *(name for each in compared for name in each.weights))))
@@ -187,7 +187,7 @@ def comparison_page(page: Comparison) -> tuple[Sheet, ...]:
             "Updates: w ← w − rate · error · x, with score s and label y = ±1",
             (Grid(("", "error", "minimises"), rules),),
         ),
-        Sheet("Mean of each loss at the weights of each", (Grid(("loss", *names), losses),)),
+        Sheet("Mean losses (columns) at the weights of each learner (rows)", (Grid(("loss", *names), losses),)),
         Sheet("Weights", (_weights(page),), lines=(f"… and {more:,} more, with --json",) if more > 0 else ()),
         *([Sheet("Notes", lines=page.notes)] if page.notes else []),
     )

@@ -61,14 +61,14 @@ def _sentences(result: FitResult) -> Iterator[str]:
 
 
 def _of_part(certificate: Certificate, result: FitResult) -> str:
-    """Return what is proved about a result, after why it was stopped if it was."""
+    """Return the proved facts about a result, after the reason why it was stopped, if it was."""
     proved = _sentence(certificate, result) if result.overlap is None else result.overlap.claim
     return proved if result.status.reached_goal else f"{result.message}; {proved}"
 
 
 @singledispatch
 def _sentence(certificate: Certificate, result: FitResult) -> str:  # noqa: ARG001  # some kinds need it
-    """Return what a kind of certificate proves about a result."""
+    """Return the facts that a kind of certificate proves about a result."""
     return certificate.claim
 
 

@@ -104,7 +104,7 @@ def _(certificate: LikelihoodCertificate) -> tuple[Answer, Answer, Answer]:
         return ("not known", certificate.existence_claim), unknown, unknown
     if not certificate.exists:
         return _without_maximum(certificate)
-    unique: Answer = "yes", "the classes overlap in every direction, so no other coefficients reach the maximum"
+    unique: Answer = "yes", "the classes overlap in every direction, so the maximiser is unique"
     separability = certificate.separability
     if separability is None or certificate.optimality.held:
         unique = "not known", "some columns are collinear to rounding, so other coefficients may fit equally well"

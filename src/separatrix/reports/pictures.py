@@ -279,7 +279,7 @@ def classifier_pictures(evaluation: ClassifierEvaluation, where: str) -> Iterato
 
 
 def _auc_sentence(evaluation: ClassifierEvaluation) -> str:
-    """Return what the area under the ROC curve means."""
+    """Return the meaning of the area under the ROC curve."""
     auc, count = evaluation.auc, len(evaluation.classes)
     if auc.value is None:
         return f"there is no area under the ROC curve: {auc.absent}"

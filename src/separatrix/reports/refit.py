@@ -44,7 +44,7 @@ class Curve:
 
 
 def tested_inference(trained: TrainedModel, table: Table | TableSource, terms: Sequence[Term]) -> Inference | None:
-    """Return what tests coefficients, with its rows for a likelihood; None if nothing is tested, or rows are many."""
+    """Return the inference object, with rows for a likelihood; None if nothing is tested or there are too many rows."""
     fitted = trained.fitted
     if fitted.table is None or all(term.p_value is None for term in terms):
         return None

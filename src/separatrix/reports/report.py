@@ -193,7 +193,7 @@ def render_report(report: Report) -> str:
 
 
 def _lead(report: Report) -> list[str]:
-    """Return what was fitted to what, and which columns matter."""
+    """Return the model, its target, and the columns that matter."""
     trained, forest = report.trained, report.forest
     model = trained.model
     used = int(model.data.get("rows", report.table.n_rows))
@@ -215,7 +215,7 @@ def _lead(report: Report) -> list[str]:
 
 
 def _heading(report: Report) -> str:
-    """Return what the coefficients say, as a title."""
+    """Return the meaning of the coefficients, as a title."""
     forest, model = report.forest, report.trained.model
     if model.kernel is not None:
         vectors = sum(each.coef.shape[1] for each in model.kernel.machines)
@@ -268,7 +268,7 @@ def _quality(trained: TrainedModel) -> str:
 
 
 def _answer(trained: TrainedModel) -> tuple[str, list[tuple[str, str, str]]]:
-    """Return what follows the target's name in the title, and facts: what each measures, its value, how to read it."""
+    """Return the end of the title, after the target's name, and facts: measure, value and interpretation."""
     rows = "training rows" if trained.holdout is None else "held-out rows"
     evaluation = quality_of(trained)[0]
     level = evaluation.level

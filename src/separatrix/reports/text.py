@@ -74,7 +74,7 @@ def trained_page(  # what the command line knows about the fit
 
 
 def _headline(trained: TrainedModel) -> str:
-    """Return what was fitted to what: the family and its target, the rows, the columns, the penalty."""
+    """Return the heading of a fit: the family and its target, the rows, the columns, the penalty."""
     model = trained.model
     facts = counted(int(model.data["rows"]), "row"), columns_of(model), _penalty(trained)
     words = (each.replace(" ", "\N{NO-BREAK SPACE}") for each in facts if each)
@@ -208,9 +208,9 @@ def classes(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
         return f"{target} from {y.min():.6g} to {y.max():.6g}, mean {y.mean():.6g}"
     labels = trained.target.classes.plain
     counts = np.bincount(trained.target.classes.codes[used], minlength=len(labels)).tolist()
-    shown = [f"{name(label)} in {count:,}" for label, count in zip(labels, counts, strict=True)]
+    shown = [f"{name(label)} in {counted(count, 'row')}" for label, count in zip(labels, counts, strict=True)]
     more = len(shown) - CLASSES_SHOWN
-    return f"{target} = {', '.join(shown[:CLASSES_SHOWN])}" + (f", … and {more:,} more" if more > 0 else "")
+    return f"{target}: {', '.join(shown[:CLASSES_SHOWN])}" + (f", … and {more:,} more" if more > 0 else "")
 
 
 def kinds(trained: TrainedModel) -> str:
@@ -311,7 +311,7 @@ def _cell(value: float) -> str:
 
 
 def _rule(model: Model) -> str:
-    """Return what the coefficients are of, for the title of their table."""
+    """Return the unit of the coefficients, for the title of their table."""
     target, labels, probabilities = model.target, model.classes, model.rule.link != "none"
     if labels is None:
         return f"Coefficients: change in {target} per unit of each column"

@@ -230,7 +230,7 @@ def _proof(question: Question) -> str:
     elif certificate.proof is not None or certificate.clashes:
         kind = "row" if len(certificate.classes) <= 2 else "row-and-class pair"
         cancelling = certificate.n_overlap if certificate.proof is None else len(certificate.proof.places)
-        pieces.append(f"{counted(cancelling, kind)} with multipliers above 0 that cancel")
+        pieces.append(f"a positive combination of {counted(cancelling, f'signed {kind}')} that is 0")
     size = len(certificate.to_json().encode())
     return f"{' and '.join(pieces)}; {size:,} bytes of JSON, for {counted(question.rows, 'row')}"
 
@@ -253,7 +253,7 @@ def _advice(verdict: Verdict, verdicts: set[str]) -> Iterator[str]:
             yield 'LogisticRegression(on_separation="firth") gives finite, bias-reduced estimates with intervals'
     if "quasi" in verdicts:
         if len(off := _diverging(verdict)) == 1:
-            yield f"without the column the question changes: --drop {off.pop()}, if what it tells is not wanted"
+            yield f"--drop {off.pop()} fits without the column, if it is not of interest"
         if len(verdict.questions[0].certificate.classes) > 2:
             yield "--multiclass pairs says which class is separated from which"
     if "separable" in verdicts:

@@ -44,13 +44,13 @@ from separatrix.separability.search.search import STOPPED, Separation, find_sepa
 LIMITS = {"+inf": "+∞", "-inf": "−∞"}
 NAMED = 5  # columns listed in a message
 REASONS = {
-    "quasi": "rows of both classes lie on every hyperplane that has none on the wrong side",
-    "overlap": "every hyperplane that misses some row has rows on the wrong side",
+    "quasi": "every hyperplane with no row on the wrong side has rows of both classes on it",
+    "overlap": "not even in part",
 }
 THIN = "the rows are separable, but by so little that no floats tried separate them"
 MULTIPLES = 32  # of a rational direction that are tried, since rounding decides which of them separate
 REMEDY = (
-    "LinearSVM allows mistakes at a price, ZeroOneClassifier makes fewest, on_overlap='soft' falls back on the former"
+    "LinearSVM penalises mistakes, ZeroOneClassifier minimises their number, on_overlap='soft' fits a LinearSVM instead"
 )
 Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 

@@ -141,7 +141,7 @@ def _message(status: Status, certificate: MarginCertificate, finished: Run, opti
     reason = reasons.get(status, f"max_passes={options.max_passes:,} was reached")
     return (
         f"stopped after {passes}, as {reason}: {margin}, and the widest is at most {certificate.upper:.6g}"
-        f" (relative gap {certificate.relative_gap:.2g}, where tol={options.tol:g} was asked for)"
+        f" (relative gap {certificate.relative_gap:.2g}; tol={options.tol:g})"
     )
 
 

@@ -11,7 +11,7 @@ With few rows the Hessian of all rows is a better preconditioner (`HessianLBFGS`
 `STALE` steps that at the iterate. Close to the minimum its steps are almost Newton steps at the cost of a gradient.
 Runs on the same data under other penalties can share a `HessianMemory`: the loss has the same Hessian for all of them.
 
-Cost: one pass per step, whose sums the duality gap takes over, and one Hessian, n·p², for every `STALE` of them; the
+Cost: one pass per step, whose sums the duality gap reuses, and one Hessian, n·p², for every `STALE` of them; the
 subsample's passes count in proportion to its rows.
 """
 

@@ -91,7 +91,7 @@ def test_constants_added_to_all_classes_are_other_coefficients() -> None:
     rng = np.random.default_rng(0)
     certificate = sx.LogisticRegression().fit(rng.normal(size=(40, 1)), rng.integers(0, 3, 40)).certificate_
     assert certificate.verdict == "optimal"
-    assert ", which other coefficients reach only by constants added to all classes (" in certificate.claim
+    assert ", and the minimiser is unique up to constants added to all classes (" in certificate.claim
 
 
 def test_a_row_far_out_beside_equal_columns() -> None:

@@ -27,8 +27,8 @@ from separatrix.separability.search.search import STOPPED, Separation
 
 N = 80
 CLAIM = (
-    "the classes overlap: no direction has every row on its own side, by the curvature of the likelihood; the"
-    " likelihood has a maximum"
+    "the classes overlap: not linearly separable, even in part (the curvature of the likelihood proves its maximum);"
+    " the likelihood has a maximum"
 )
 
 

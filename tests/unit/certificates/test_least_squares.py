@@ -130,7 +130,7 @@ def test_dummies_of_all_categories_are_exactly_aliased() -> None:
     assert certificate.aliased == (4,)
     assert certificate.relations == ({0: Fraction(1), 1: Fraction(-1), 2: Fraction(-1), 3: Fraction(-1)},)
     assert (certificate.held, certificate.unique, certificate.verdict) == ((), False, "optimal")
-    assert "which other coefficients reach too: 'x4' is a combination of other columns" in certificate.claim
+    assert "and the minimiser is not unique, as 'x4' is a combination of other columns" in certificate.claim
     require_true(certificate, X, Y)
 
 
@@ -143,7 +143,7 @@ def test_units_of_temperature_are_held(rounded: bool) -> None:
     assert "'x3' depends on other columns up to rounding" in message
     assert (certificate.aliased, certificate.held, certificate.unique) == ((), (3,), None)
     assert certificate.verdict == "optimal within"
-    assert "above the least over the other columns, with 'x3' held" in certificate.claim
+    assert "of its minimum over the other columns, with 'x3' held" in certificate.claim
     require_true(certificate, X, Y)
 
 

@@ -72,7 +72,7 @@ def test_the_claim_of_a_margin_is_rounded_outward(end: float) -> None:
     certificate = sx.MaxMarginClassifier().fit(X, y).certificate_
     assert isinstance(certificate, MarginCertificate)
     least, most = map(
-        Fraction, re.findall(r"by (\S+) at least; no halfspace has more than (\S+) ", certificate.claim)[0]
+        Fraction, re.findall(r"at least (\S+); no halfspace has a margin above (\S+) ", certificate.claim)[0]
     )
     assert least <= Fraction(X[1, 0]) / 2 <= most
     assert most - least <= Fraction(3, 10**9)

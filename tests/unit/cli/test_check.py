@@ -236,10 +236,13 @@ def test_a_tampered_statement_is_refused(proof: Path) -> None:
     ("changes", "complaint"),
     [
         ({"rows": 568, "counts": [357, 211]}, "X has shape (569, 30); the certificate is of (568, 30)"),
-        ({"counts": [356, 213]}, "[357, 212] rows of the labels count; the certificate is of [356, 213]"),
+        ({"counts": [356, 213]}, "the classes have [357, 212] rows; in the certificate they have [356, 213]"),
         ({"weights": True}, "the fit had sample weights; give them"),
         ({"labels": ["benign", "malign"]}, "row 0 has label 'malignant'; the certificate is of ['benign', 'malign']"),
-        ({"labels": ["malignant", "benign"]}, "[212, 357] rows of the labels count; the certificate is of [357, 212]"),
+        (
+            {"labels": ["malignant", "benign"]},
+            "the classes have [212, 357] rows; in the certificate they have [357, 212]",
+        ),
     ],
 )
 def test_a_certificate_of_tampered_data_is_refused(changes: dict[str, Any], complaint: str, proof: Path) -> None:

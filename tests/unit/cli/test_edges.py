@@ -128,7 +128,7 @@ def test_whole_numbers_that_hardly_repeat_are_numbers(tmp_path: Path) -> None:
     rows = [f"{k},{100 * k + k % 3}" for k in range(10)]
     (tmp_path / "t.csv").write_text("\n".join(["x,weight", *rows]), encoding="utf-8")
     told = CliRunner().invoke(app, ["fit", str(tmp_path / "t.csv"), "--target", "weight"]).stdout
-    assert "'weight' has 10 different numbers, so it is taken as a number" in " ".join(told.split())
+    assert "'weight' has 10 different numbers, so it is read as a number" in " ".join(told.split())
 
 
 @pytest.mark.parametrize("verb", ["fit", "check", "compare"])

@@ -84,7 +84,7 @@ def test_classes_are_fitted_by_logistic_regression_with_a_penalty_where_they_are
 def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(houses: str) -> None:
     page = words("fit", houses, "--target", "price", "--drop", "sold", "--cv", "4")
     assert page.startswith("Linear regression: price, 37 rows, 2 columns, no penalty How")
-    assert "different numbers, so it is taken as a number" in page
+    assert "different numbers, so it is read as a number" in page
     assert "columns: 1 number, 1 category, as 3 features" in page
     assert "column 'size': 2 cells of 40 missing · column 'colour': 1 cell of 40 missing" in page
     assert "3 rows with a missing cell are left out" in page
@@ -347,7 +347,7 @@ def test_the_type_of_a_column_may_be_said(tmp_path: Path) -> None:
     assert content(*options)["features"] == ["clinic"]
     assert content(*options, "--category", "clinic", "--out", str(model))["features"] == ["clinic=2", "clinic=3"]
     assert content(*options, "--category", "clinic", "--reference", "clinic=3")["features"] == ["clinic=1", "clinic=2"]
-    assert "'clinic' is asked for as a category and a number" in refusal(
+    assert "'clinic' is requested as a category and a number" in refusal(
         *options, "--number", "clinic", "--reference", "clinic=1"
     )
     assert "column 'clinic' has '1', which is no date (60 such cells)" in refusal(*options, "--date", "clinic")

@@ -93,7 +93,7 @@ def test_odd_cells_are_counted_and_told_never_silently_wrong(shop: tuple[str, st
     assert told["rows"] == 4
     absent = tmp_path / "absent.csv"
     absent.write_text("agee,region\n20,north\n30,west\n", encoding="utf-8")
-    assert "has no column 'age', which the model gives weight to" in refusal("predict", model, str(absent))
+    assert "has no column 'age', which the model uses" in refusal("predict", model, str(absent))
     allowed = run("predict", model, str(absent), "--allow-absent")
     assert allowed.exit_code == 0
     assert "column 'age' is not in the table; all 2 rows count as missing" in words(allowed)
@@ -416,11 +416,13 @@ def test_a_bias_reduced_model_predicts_at_the_rate_and_is_verified(tmp_path: Pat
     said = run("fit", table, "--target", "event", "--firth", "--out", model, "--report", page)
     assert said.exit_code == 0, said.output
     rate = f"{rare.mean():.4g}"
-    assert f"FLIC: the mean probability is the rate, {rate}" in " ".join(said.stdout.split())
-    assert f"so that the mean probability is the rate {rate}" in Path(page).read_text(encoding="utf-8")
+    assert f"FLIC: the mean probability equals the observed frequency, {rate}" in " ".join(said.stdout.split())
+    assert f"so that the mean probability equals the observed frequency {rate}" in Path(page).read_text(
+        encoding="utf-8"
+    )
     stored = json.loads(Path(model).read_text(encoding="utf-8"))
     assert stored["options"]["bias_reduction"] is True
-    assert f"the mean probability is the rate {rate}" in stored["message"]
+    assert f"the mean probability equals the observed frequency {rate}" in stored["message"]
     result = run("verify", model, table)
     assert result.exit_code == 0, result.output
     assert "but for an intercept that makes the mean probability the rate" in " ".join(result.stdout.split())

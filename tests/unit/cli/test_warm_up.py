@@ -38,7 +38,7 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 def test_compiling_is_told_once_and_not_when_the_cache_has_the_loops(tmp_path: Path) -> None:
     first, second = (run(tmp_path, "-c", COMPILE) for _ in range(2))
-    line = "compiling loops, once on this machine, as `separatrix warm-up` does beforehand"
+    line = "compiling loops, once per machine (`separatrix warm-up` does so in advance)"
     assert (first.returncode, first.stderr.strip()) == (0, line)
     assert (second.returncode, second.stderr) == (0, "")
 

@@ -140,7 +140,7 @@ def test_a_fit_that_ran_out_of_passes_says_nothing_of_separation(data):
 def test_a_doubt_is_in_the_result_too():
     with pytest.warns(
         SeparationWarning,
-        match="all but 2 rows, which overlap; no finite estimate: intercept → −∞, x1 →",
+        match="all but 2 rows are perfectly separated, and the rest overlap; no finite estimate: intercept → −∞, x1 →",
     ):
         model = sx.LogisticRegression().fit([[0], [1], [2], [2], [3], [4]], [0, 0, 0, 1, 1, 1])
     assert "quasi-completely separated, so no finite maximum exists" in model.result_.message

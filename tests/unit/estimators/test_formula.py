@@ -109,7 +109,7 @@ def test_a_rate_has_its_own_formula():
     assert intercept.standard_error == pytest.approx(1.0 / np.sqrt(60 * share * (1.0 - share)), rel=1e-9)
     ratio, mcfadden = (fitted.summary().measure(name) for name in ("likelihood ratio", "McFadden R²"))
     assert (ratio.value, mcfadden.value) == (None, 0.0)
-    assert ratio.absent.startswith("no column but the intercept is left to test")
+    assert ratio.absent.startswith("the model has only an intercept")
     several = sx.from_formula("kind ~ 1", ROWS, model=sx.LogisticRegression())
     shares = np.array([np.mean(ROWS["kind"] == label) for label in several.model.classes_])
     assert several.model.predict_proba(np.zeros((1, 0)))[0] == pytest.approx(shares, rel=1e-6)

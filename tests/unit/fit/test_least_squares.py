@@ -146,7 +146,7 @@ def test_a_certificate_survives_json_and_refuses_other_data(rows, y) -> None:
     certificate = sx.certificate_from_dict(json.loads(model.certificate_.to_json()))
     assert isinstance(certificate, LeastSquaresCertificate)
     assert certificate.verify(rows, y)
-    assert "above the least, which no other coefficients reach (relative excess " in certificate.claim
+    assert "of its minimum, and the minimiser is unique (relative excess " in certificate.claim
     assert not certificate.verify(rows, y + rows[:, 0])
     assert not certificate.verify(rows[1:], y[1:])
     assert not certificate.verify(rows, y, sample_weight=np.ones(60))

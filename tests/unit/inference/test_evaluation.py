@@ -185,13 +185,13 @@ def test_what_cannot_be_told_is_absent_with_the_reason():
     one = sx.evaluate_classifier([1, 1], [0.5, 0.6], [0, 1])
     assert (one.auc.value, one.auc.absent.split(",")[0]) == (None, "all rows are on one side")
     few = sx.evaluate_classifier([0, 1, 0], [0.5, 0.6, 0.7], [0, 1])
-    assert few.auc.absent == "a class has 1 row, too few for an error; give more"
+    assert few.auc.absent == "a class has 1 row, too few for a standard error; give more"
     sure = sx.evaluate_classifier([0, 1], [1.0, 0.5], [0, 1])
     assert sure.log_loss.value == np.inf
     assert sure.log_loss.absent.startswith("the label had probability 0 in 1 row,")
     assert sure.to_dict()["log_loss"]["value"] is None
     single = sx.evaluate_classifier([1], [0.5], [0, 1])
-    assert single.brier.absent == "1 row has no variance to estimate an error from; give more rows"
+    assert single.brier.absent == "1 row cannot give a standard error; give more rows"
     scores = sx.evaluate_classifier([0, 1], None, [0, 1], scores=[-1.0, 2.0])
     assert "no probabilities" in scores.log_loss.absent
     assert scores.reliability is None
@@ -263,7 +263,7 @@ def test_a_regression_tells_why_a_number_is_absent():
     assert exact.rmse.absent.startswith("every row has the same value")
     flat = sx.evaluate_regressor([1.0, 1.0], [1.0, 2.0])
     assert (flat.r_squared.value, flat.spread) == (None, 0.0)
-    assert "nothing to explain" in flat.r_squared.absent
+    assert "no variance to explain" in flat.r_squared.absent
     assert sx.evaluate_regressor([1.0], [2.0]).bias.absent.startswith("1 row has no variance")
     with pytest.raises(DataError, match=r"observed has shape \(2,\) and predicted \(3,\)"):
         sx.evaluate_regressor([1.0, 2.0], [1.0, 2.0, 3.0])

@@ -238,10 +238,10 @@ def test_the_mean_probability_is_the_rate(weights: np.ndarray | None) -> None:
     assert np.average(model.predict_proba(COLUMNS)[:, 1], weights=weights) == pytest.approx(rate, rel=1e-12)
     firth = model.firth_.intervals[0].estimate + COLUMNS @ model.coef_[0]
     assert np.average(1.0 / (1.0 + np.exp(-firth)), weights=weights) > 1.05 * rate  # what FLIC mends
-    assert f"so that the mean probability is the rate {rate:.4g}" in model.result_.message
+    assert f"so that the mean probability equals the observed frequency {rate:.4g}" in model.result_.message
     measure = model.summary().measure("intercept of predictions")
     assert measure.value == model.intercept_[0]
-    assert measure.detail == f"FLIC: the mean probability is the rate, {rate:.4g}"
+    assert measure.detail == f"FLIC: the mean probability equals the observed frequency, {rate:.4g}"
 
 
 def test_the_intercept_of_predictions_is_that_of_a_regression_with_an_offset() -> None:

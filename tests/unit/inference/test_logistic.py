@@ -353,7 +353,7 @@ def test_a_softmax_without_a_maximum_offers_what_there_is() -> None:
 def test_a_softmax_is_against_its_reference_or_the_first_class() -> None:
     assert "each class against 0" in fitted(X, THREE).summary().conventions[-1]
     assert "each class against 2" in fitted(X, THREE, reference_class=2).summary().conventions[-1]
-    with pytest.raises(OptionError, match="the fits of 3 classes have no likelihood in common"):
+    with pytest.raises(OptionError, match="the separate fits of 3 classes have no joint likelihood"):
         fitted(X, THREE, multiclass="one_vs_rest").profile_intervals()
 
 
@@ -383,7 +383,7 @@ def test_a_softmax_tests_a_column_of_all_classes() -> None:
     [
         ({}, SEPARATED, "the likelihood has no maximum, only a supremum"),
         ({"on_separation": "firth"}, SEPARATED, "the fit is bias-reduced"),
-        ({"multiclass": "one_vs_rest"}, THREE, "have no likelihood in common"),
+        ({"multiclass": "one_vs_rest"}, THREE, "have no joint likelihood"),
     ],
 )
 def test_models_that_cannot_be_tested(options: dict[str, Any], y: np.ndarray, words: str) -> None:
@@ -529,7 +529,9 @@ def test_columns_are_tested_together_by_refits(fit_intercept: bool) -> None:
     kept = [0, 2] if fit_intercept else [1]
     ratio = 2.0 * (reduced_loglik(full, y) - reduced_loglik(full[:, kept], y))
     assert test.chi2 == pytest.approx(ratio, rel=1e-6)
-    with pytest.raises(DataError, match=r"the rows that overlap do not tell 'x4' from the other columns"):
+    with pytest.raises(
+        DataError, match=r"'x4' cannot be tested, being collinear with other columns on the overlapping rows"
+    ):
         model.lr_test(["x4"])
 
 
@@ -611,7 +613,7 @@ def test_what_the_table_tests_beside_a_diverging_coefficient_wald_test_tests_too
 def test_a_column_that_varies_only_in_separated_rows_has_nothing_to_test() -> None:
     columns, y = levels()
     columns["within"] = np.where(columns["g3"] == 1.0, np.arange(200.0), 0.0)
-    with pytest.raises(DataError, match="the rows that overlap do not tell 'within' from the other columns"):
+    with pytest.raises(DataError, match="'within' cannot be tested, being collinear with other columns"):
         fitted(columns, y).lr_test(["within"])
 
 

@@ -69,7 +69,7 @@ def test_text_html_and_json_tell_the_same():
     ("x", "y", "words"),
     [
         ([1, 2], [3, 5], "no degrees of freedom"),
-        ([1, 2, 3], [3, 5, 7], "the fit is perfect but for rounding"),
+        ([1, 2, 3], [3, 5, 7], "the residuals are 0 up to rounding"),
         ([1, 2, 3], [4, 4, 4], "the target is 4 in every row"),
     ],
 )

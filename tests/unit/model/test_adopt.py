@@ -274,7 +274,7 @@ def test_a_fault_in_a_kernel_is_named(
 def test_the_columns_of_a_kernel_are_all_needed() -> None:
     model = sx.train("demo:iris", model="kernel_perceptron")
     table = sx.read_table("demo:iris").without(["petal_width"])
-    with pytest.raises(DataError, match="has no column 'petal_width', which the model gives weight to"):
+    with pytest.raises(DataError, match="has no column 'petal_width', which the model uses"):
         model.predict(table)
     assert model.predict(table, allow_absent=True).distance is None
 

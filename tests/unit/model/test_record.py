@@ -141,7 +141,7 @@ def test_intervals_of_a_number_are_of_its_mean_and_of_a_new_row() -> None:
 
 def test_an_absent_column_is_refused_if_it_has_weight() -> None:
     table = points((1,), (2,))
-    with pytest.raises(DataError, match="later has no column 'x2', which the model gives weight to; rename or add it"):
+    with pytest.raises(DataError, match="later has no column 'x2', which the model uses; rename or add it"):
         small([1, 1], [0], DecisionRule(), ("a", "b")).predict(table)
     said = small([1, 1], [0], DecisionRule(), ("a", "b")).predict(table, allow_absent=True)
     assert said.scores.tolist() == [1.5, 2.5]  # the mean of x2 in training is 1/2

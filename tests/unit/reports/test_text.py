@@ -72,7 +72,7 @@ def test_training_rows_have_no_intervals_and_held_out_rows_do() -> None:
     assert trained.holdout.r_squared.value < 0.1
     for _, measure in measures_of(trained.own):
         assert (measure.lower, measure.upper, measure.standard_error) == (None, None, None)
-        assert measure.absent.startswith("the model was fitted to these rows")
+        assert measure.absent.startswith("these are training rows")
     assert trained.holdout.r_squared.lower < trained.holdout.r_squared.upper
     assert "training rows flatter a model; --holdout 0.2 or --cv 5" in " ".join(page(data, target="y").split())
     classes = frame(100)

@@ -145,7 +145,7 @@ def test_a_cell_that_cannot_be_read_so_is_named(kind: str, first: str, tmp_path:
 
 def test_types_that_contradict_each_other_are_refused() -> None:
     frame = coded()
-    with pytest.raises(OptionError, match="'g' is asked for as a category and a number"):
+    with pytest.raises(OptionError, match="'g' is requested as a category and a number"):
         sx.train(frame, "y", number="g", reference={"g": 1})
     with pytest.raises(OptionError, match="column 'g' of this table is of type number already"):
         sx.train(from_frame(frame), "y", category="g")

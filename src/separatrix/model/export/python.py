@@ -95,7 +95,7 @@ def scores(row):
 
 
 def predict(row):
-    """Return what the model says of a row, a mapping from column names to cells."""
+    """Return the prediction for a row, a mapping from column names to cells."""
     values = scores(row)
     if values is None:
         return {"prediction": None, "probabilities": None, "scores": None}

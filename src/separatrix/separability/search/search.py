@@ -131,7 +131,7 @@ def _search(
                 places = tuple(sample[list(solved.proof.places)].tolist())  # among all rays
                 return replace(solved.proof, places=places), sample
             sample = np.union1d(sample, violated)
-    return f"{len(sample):,} rows are undecided to rounding, too many for rational arithmetic", sample
+    return f"{len(sample):,} rows are undecided in floating point, and are too many for rational arithmetic", sample
 
 
 def _from_wide(rays: Rays, wide: WideSeparation) -> Separation:

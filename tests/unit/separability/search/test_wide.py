@@ -80,7 +80,7 @@ def test_equal_rows_are_all_that_is_left(all_wide):
     assert certificate.verdict == "quasi"
     assert certificate.n_left == certificate.n_overlap == 6 + 2
     assert certificate.left_rows(X, y).tolist() == [0, 5, 300, 301, 302]
-    assert "all but 8 row-and-class pairs, which overlap" in certificate.claim
+    assert "all but 8 row-and-class pairs are perfectly separated, and the rest overlap" in certificate.claim
     assert certificate.verify(X, y)
     assert certificate_from_dict(json.loads(certificate.to_json())) == certificate
 

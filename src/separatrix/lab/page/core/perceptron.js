@@ -5,7 +5,7 @@
  *     update:  w ← w + η_k y x, or with the batch rule the sum of y x over all mistakes;  η_k = rate, or rate / k
  *
  * Scores are ((x1·w1) + x2·w2 + …) + b, in this order. A run stops after n correct visits in a row, at a limit, or when
- * it is proved to repeat for ever: same row to visit, same weights as before. All state is in arrays, so that a run
+ * it is proved to repeat without end: same row to visit, same weights as before. All state is in arrays, so that a run
  * continues where it stopped. Cost: one read of the row per visit.
  */
 

@@ -1,4 +1,4 @@
-/** No line: the perceptron repeats for ever, and two crossing segments prove that it must. */
+/** No line: the perceptron repeats without end, and two crossing segments prove that it must. */
 
 import { defaults } from "../core/learners.js";
 import { listedRows, statusWords, stepWords } from "../words/sentence.js";

@@ -21,9 +21,9 @@ const MOST_DIGITS = 100;
 export function separabilityClaim(data, verdict, left, cancelling) {
   const words = SEPARABILITY[verdict];
   if (data.labels.length === 1) return `there is only one class, ${quoted(data.labels[0])}: ${words}`;
-  if (verdict === "overlap") return `${words}: no direction has every row on its own side, by ${counted(cancelling, "row")} that cancel; the likelihood has a maximum`;
-  if (verdict === "separable") return `${words}: every row is on its own side; the likelihood has no maximum`;
-  return `${words}: all but ${counted(left, "row")}, which overlap; the likelihood has no maximum`;
+  if (verdict === "overlap") return `${words}: not linearly separable, even in part (a positive combination of ${counted(cancelling, "signed row")} is 0); the likelihood has a maximum`;
+  if (verdict === "separable") return `${words}: every row is on the side of its class; the likelihood has no maximum`;
+  return `${words}: all but ${counted(left, "row")} are perfectly separated, and the rest overlap; the likelihood has no maximum`;
 }
 
 /** Return the verdict on a margin. @param {{lower: number, upper: number}} statement */
@@ -34,7 +34,7 @@ export function marginVerdict({ lower, upper }) {
 /** Return the claim about a margin. @param {{lower: number, upper: number}} statement */
 export function marginClaim({ lower, upper }) {
   const gap = bound((upper - lower) / upper, 2, true);
-  return `every row is right, by ${bound(lower, 10, false)} at least; no halfspace has more than ${bound(upper, 10, true)} (relative gap ${gap})`;
+  return `every row is classified correctly, with a margin of at least ${bound(lower, 10, false)}; no halfspace has a margin above ${bound(upper, 10, true)} (relative gap ${gap})`;
 }
 
 /**

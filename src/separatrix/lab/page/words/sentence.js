@@ -170,7 +170,7 @@ export function corridorAt(derivation, tick) {
 }
 
 /**
- * Return what happened at the last tick that changed something.
+ * Return the event of the last tick that changed something.
  * @param {Derivation} derivation @param {number} tick
  * @returns {{title: string, text: string}}
  */
