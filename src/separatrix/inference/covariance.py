@@ -15,7 +15,7 @@ rows and targets times the roots of their weights. A row of leverage 1 adds noth
 Maximum likelihood, with A = I⁻¹ and scores e = s·∂ log P/∂w: the same A M A, but not for HC2 to HC4 and newey_west;
 k counts the free coefficients. HC0 and HC1 agree with `sandwich` on a glm, clustered with statsmodels (whose HC1 of a
 Logit is HC0; R omits (n − 1)/(n − k) when clustering by default). CR2 is that of the working rows of the last step.
-HC0 and HC1 are judged by the leverage of the columns alone, as that of working rows depends on the estimates.
+All but CR2 are judged by the leverage of the columns alone, as that of working rows depends on the estimates.
 
 `small_samples` judges the tests. Cost: a pass for the means or slopes and one for the sum (some 3 Gram products), and
 as much again for the judgement; a few passes more for very many groups. CR2 needs rank² numbers for each group, and
@@ -353,23 +353,28 @@ def sandwich(mle: MaximumLikelihood, choice: CovarianceChoice, n: float, *, repe
     """Return A M A for the coefficients of centred columns; `repeated`: weights are frequencies."""
     problem, rank = mle.log_likelihood.problem, len(mle.independent)
     (slopes, curvature), weights = mle.log_likelihood.derivatives(mle.maximum.coef), problem.row_weights
-    correction, root = _correction(choice, n, rank), mle.root
-    transforms = np.split(root, slopes.shape[1])
-    score = (slopes.T * weights).T
-    if choice.groups is None:
+    correction, score, judging = _correction(choice, n, rank), (slopes.T * weights).T, (mle.root, curvature)
+
+    def units(root: Floats, curvature: Floats) -> Units:
+        transforms = np.split(root, slopes.shape[1])
+        rows = _working_rows(problem.design, transforms, curvature, score, weights, repeated=repeated)
+        return units_of(rows, choice, n, correction)
+
+    own = None if choice.groups is None else units(*judging)
+    if isinstance(own, MatrixUnits):
+        matrix = mle.root @ own.core @ mle.root.T
+    elif choice.groups is None:
         pairs = slopes[:, :, np.newaxis] * slopes[:, np.newaxis]
         middle = _sum_products(mle, pairs if repeated else weights[:, np.newaxis, np.newaxis] * pairs)
-        root, curvature = _equally_curved(mle, curvature)
-        transforms = np.split(root, slopes.shape[1])
-    rows = _working_rows(problem.design, transforms, curvature, score, weights, repeated=repeated)
-    units = units_of(rows, choice, n, correction)
-    if choice.groups is not None and isinstance(units, MatrixUnits):
-        return LikelihoodCovariance(np.asarray(root @ units.core @ root.T), root, units)
-    if choice.groups is not None:
+        matrix = mle.covariance @ middle @ mle.covariance * correction
+    else:
         eye, fold_rows = np.eye(problem.design.shape[1]), cast(Any, (score, choice.groups))
         _, sums = problem.design.fold(_group_sums, eye, rows=fold_rows, combine=merge_groups)
-        middle = sums.T @ sums
-    return LikelihoodCovariance(np.asarray(mle.covariance @ middle @ mle.covariance) * correction, root, units)
+        matrix = mle.covariance @ (sums.T @ sums) @ mle.covariance * correction
+    if choice.kind != "CR2":
+        judging = _equally_curved(mle, curvature)
+        own = units(*judging)
+    return LikelihoodCovariance(np.asarray(matrix), judging[0], own)
 
 
 def _sum_products(mle: MaximumLikelihood, factors: Floats) -> Floats:
