@@ -15,6 +15,7 @@ import collinear_designs
 import null_designs
 import numpy as np
 import pandas as pd
+import scipy.stats
 
 import separatrix as sx
 from separatrix.errors import SeparatrixWarning
@@ -136,11 +137,14 @@ def _add(share: Share, table: InferenceTable) -> None:
 
 
 def line(share: Share) -> str:
-    """Return the counts as a row of a Markdown table."""
+    """Return the counts as a row of a Markdown table, with the binomial 99 % bound of shares above their limit."""
     rates = []
     for flagged, limit in ((False, PLAIN_LIMIT), (True, FLAGGED_LIMIT)):
-        text, bold = f"{share.rate(flagged):.3f} of {share.shown[flagged]:,}", "**" * (share.rate(flagged) > limit)
-        rates.append(f"{bold}{text}{bold}" if share.shown[flagged] else "–")
+        rate, count = share.rate(flagged), share.shown[flagged]
+        bound = float(scipy.stats.binom.ppf(0.99, count, limit)) / max(count, 1)
+        text, bold = f"{rate:.3f} of {count:,}", "**" * (rate > bound)
+        by_chance = f" (by chance up to {bound:.3f})" if limit < rate <= bound else ""
+        rates.append(f"{bold}{text}{bold}{by_chance}" if count else "–")
     design, absent = share.design, f"{share.absent / share.cells:.1%}"
     return f"| {' | '.join((design.name, design.model, share.table, absent, *rates))} |"
 

@@ -156,7 +156,9 @@ def test_a_given_grid_stays_as_it_is() -> None:
     X, y = make_data("numbers")
     model = sx.LinearRegression(strength="cv", strengths=[10.0, 5.0]).fit(X, y)
     assert model.cv_.strengths.tolist() == [10.0, 5.0]
-    assert "the best, 5, is the smallest tried, and the held-out loss still falls there" in model.fitted_.sentences[1]
+    told = "the best, 5, is the smallest tried, and the held-out loss still falls there"
+    assert told in model.fitted_.sentences[1]
+    assert model.result_.message.endswith(f"; {told}")
 
 
 def test_folds_spread_every_class_and_are_the_same_each_time() -> None:

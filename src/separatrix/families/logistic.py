@@ -98,7 +98,7 @@ def fit(
 
 def _may_need_penalty(options: LogisticOptions) -> bool:
     """Tell whether a penalty is chosen where no maximum of the likelihood is proved."""
-    return options.strength == "auto" and not options.bias_reduction
+    return options.strength == "auto" and not options.bias_reduction and options.on_separation != "firth"
 
 
 def problems(rows: TrainingRows, options: LogisticOptions) -> list[Problem]:
@@ -250,13 +250,13 @@ def _unpenalised(
         firth, sentence = _reduce_bias(problems[0], rows), "no penalty: bias-reduced estimates (Firth), as given"
     elif unproved is None:
         sentence = f"no penalty: the likelihood has a maximum{_proved(fits)}"
+    elif options.on_separation == "firth":
+        firth, sentence = _reduce_bias(problems[0], rows), "no penalty: bias-reduced estimates (Firth)"
     elif options.strength == "auto":
         sentence = (
             f"no penalty, as some coefficients have finite estimates{describe_divergence(unproved)}; rows that the"
             " diverging coefficients classify get probabilities of 0 or 1"
         )
-    elif options.on_separation == "firth":
-        firth, sentence = _reduce_bias(problems[0], rows), "no penalty: bias-reduced estimates (Firth)"
     result = join_results([each.result for each in fits], rows.labels) if firth is None else firth.result
     result = replace(result, provenance={**result.provenance, "weight_kind": options.weight_kind})
     fitted = LogisticFitted(

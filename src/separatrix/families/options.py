@@ -335,8 +335,8 @@ class LogisticOptions(ElasticNetOptions, ClassWeightOptions, family="logistic", 
     )
     on_separation: Literal["warn", "raise", "ignore", "firth"] = option(
         "warn",
-        'if strength is 0 and no maximum is proved to exist: "warn", "raise", "ignore", or fit as with bias_reduction'
-        ' ("firth")',
+        'if no penalty is used and no maximum is proved to exist: "warn", "raise", "ignore", or fit as with'
+        ' bias_reduction ("firth", which strength "auto" prefers to a penalty)',
     )
     test: Literal["wald", "lr"] = option(
         "wald",

@@ -128,7 +128,8 @@ class PenalisedProblems(NamedTuple):
         """Return the result in the units of the columns, with the kind of weights and of cross-validation."""
         kind = {"weight_kind": options.weight_kind} if isinstance(options, ElasticNetOptions) else {}
         cv = {} if self.cv is None else {"cv": len(self.cv.fold_losses), "cv_choice": self.cv.choice}
-        return replace(self.scaled.in_units(result), provenance={**result.provenance, **kind, **cv})
+        message = result.message if self.cv is None else result.message + _edge_clause(self.cv)
+        return replace(self.scaled.in_units(result), message=message, provenance={**result.provenance, **kind, **cv})
 
     @property
     def facts(self) -> dict[str, Any]:

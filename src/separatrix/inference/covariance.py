@@ -15,6 +15,7 @@ rows and targets times the roots of their weights. A row of leverage 1 adds noth
 Maximum likelihood, with A = I⁻¹ and scores e = s·∂ log P/∂w: the same A M A, but not for HC2 to HC4 and newey_west;
 k counts the free coefficients. HC0 and HC1 agree with `sandwich` on a glm, clustered with statsmodels (whose HC1 of a
 Logit is HC0; R omits (n − 1)/(n − k) when clustering by default). CR2 is that of the working rows of the last step.
+All but CR2 are judged by the leverage of the columns alone, as that of working rows depends on the estimates.
 
 `small_samples` judges the tests. Cost: a pass for the means or slopes and one for the sum (some 3 Gram products), and
 as much again for the judgement; a few passes more for very many groups. CR2 needs rank² numbers for each group, and
@@ -47,9 +48,10 @@ from separatrix.inference.basis import (
     make_basis,
     pair_products,
     squared_norms,
+    upper_factor,
 )
 from separatrix.inference.eligibility import singular_covariance
-from separatrix.inference.mle import MaximumLikelihood
+from separatrix.inference.mle import MaximumLikelihood, invert_information
 from separatrix.inference.small_samples import (
     GroupSums,
     JointTest,
@@ -339,7 +341,7 @@ def _join_series(lag: int, a: SeriesSum, b: SeriesSum) -> SeriesSum:
 class LikelihoodCovariance(NamedTuple):
     """A covariance of flat coefficients of centred columns (m, m) and, if robust, the units that judge its tests.
 
-    `root` (m, rank) maps orthonormal coordinates to these coefficients.
+    `root` (m, rank) maps the orthonormal coordinates of the units to these coefficients.
     """
 
     matrix: Floats
@@ -351,20 +353,49 @@ def sandwich(mle: MaximumLikelihood, choice: CovarianceChoice, n: float, *, repe
     """Return A M A for the coefficients of centred columns; `repeated`: weights are frequencies."""
     problem, rank = mle.log_likelihood.problem, len(mle.independent)
     (slopes, curvature), weights = mle.log_likelihood.derivatives(mle.maximum.coef), problem.row_weights
-    correction, root = _correction(choice, n, rank), mle.root
-    transforms = np.split(root, slopes.shape[1])
-    score = (slopes.T * weights).T
-    rows = _working_rows(problem.design, transforms, curvature, score, weights, repeated=repeated)
-    units = units_of(rows, choice, n, correction)
-    if choice.groups is not None and isinstance(units, MatrixUnits):
-        return LikelihoodCovariance(np.asarray(root @ units.core @ root.T), root, units)
-    if choice.groups is None:
+    correction, score, judging = _correction(choice, n, rank), (slopes.T * weights).T, (mle.root, curvature)
+
+    def units(root: Floats, curvature: Floats) -> Units:
+        transforms = np.split(root, slopes.shape[1])
+        rows = _working_rows(problem.design, transforms, curvature, score, weights, repeated=repeated)
+        return units_of(rows, choice, n, correction)
+
+    own = None if choice.groups is None else units(*judging)
+    if isinstance(own, MatrixUnits):
+        matrix = mle.root @ own.core @ mle.root.T
+    elif choice.groups is None:
         pairs = slopes[:, :, np.newaxis] * slopes[:, np.newaxis]
-        pairs = pairs if repeated else weights[:, np.newaxis, np.newaxis] * pairs
-        order = np.arange(len(mle.covariance)).reshape(-1, slopes.shape[1]).T.ravel()  # from columns to classes outside
-        middle = problem.total_weight * problem.mean_hessian(pairs)[np.ix_(order, order)]
+        middle = _sum_products(mle, pairs if repeated else weights[:, np.newaxis, np.newaxis] * pairs)
+        matrix = mle.covariance @ middle @ mle.covariance * correction
     else:
         eye, fold_rows = np.eye(problem.design.shape[1]), cast(Any, (score, choice.groups))
         _, sums = problem.design.fold(_group_sums, eye, rows=fold_rows, combine=merge_groups)
-        middle = sums.T @ sums
-    return LikelihoodCovariance(np.asarray(mle.covariance @ middle @ mle.covariance) * correction, root, units)
+        matrix = mle.covariance @ (sums.T @ sums) @ mle.covariance * correction
+    if choice.kind != "CR2":
+        judging = _equally_curved(mle, curvature)
+        own = units(*judging)
+    return LikelihoodCovariance(np.asarray(matrix), judging[0], own)
+
+
+def _sum_products(mle: MaximumLikelihood, factors: Floats) -> Floats:
+    """Return Σ s · F ⊗ x xᵗ over the rows, given F (n, k, k), for the coefficients of centred columns, (m, m)."""
+    problem = mle.log_likelihood.problem
+    order = np.arange(len(mle.maximum.coef)).reshape(-1, factors.shape[1]).T.ravel()  # from columns to classes outside
+    return np.asarray(problem.total_weight * problem.mean_hessian(factors)[np.ix_(order, order)])
+
+
+def _equally_curved(mle: MaximumLikelihood, curvature: Floats) -> tuple[Floats, Floats]:
+    """Return the root (m, rank) of the covariance if every row had the mean curvature, and that, (n, k²).
+
+    At the maximum, rows that a coefficient moves have less: tests judged by that would be notes on its estimate.
+    Rows left out of the likelihood, of separated classes, are not looked at in this way.
+    """
+    problem, outputs = mle.log_likelihood.problem, len(mle.maximum.coef) // mle.log_likelihood.problem.design.shape[1]
+    if mle.log_likelihood.pairs is not None:
+        return mle.root, curvature
+    mean = problem.row_weights @ curvature / problem.total_weight
+    equal = np.broadcast_to(mean, curvature.shape).copy()
+    information = _sum_products(mle, equal.reshape(-1, outputs, outputs))
+    root = np.zeros((len(information), len(mle.independent)))
+    root[mle.independent] = upper_factor(invert_information(information[np.ix_(mle.independent, mle.independent)])[0])
+    return root, equal

@@ -119,6 +119,10 @@ class Refusal(StrEnum):
         "{events:.3g} events per parameter are too few for likelihood-ratio tests, which reject too often there; use"
         " fewer columns"
     )
+    TOO_FEW_FOR_ROBUST = (
+        "{events:.3g} events per parameter are too few for {covariance} tests, which reject too often there; use"
+        " {remedy}"
+    )
     RELATED_ROWS = (
         "the likelihood takes rows to be independent, which rows of a group need not be; use wald_test with the same"
         " covariance and groups"

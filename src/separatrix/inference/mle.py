@@ -341,12 +341,12 @@ def _third_derivatives(block: Block, weights: Floats, *arguments: Any) -> Floats
     changes = block.matvec(directions.reshape(len(coef), -1))
     if eta.ndim == 1:
         skewed = sigmoid_slope(eta) * np.tanh(eta / 2.0)  # σ(1 − σ)(2σ − 1)
-        return np.asarray((weights * skewed) @ changes**3)
+        return np.asarray(np.einsum("n,nk,nk,nk->k", weights * skewed, changes, changes, changes))  # cubes may overflow
     eta = np.where(masks[0], eta, -np.inf) if masks else eta
     shares = scipy.special.softmax(eta, axis=1)[:, :, np.newaxis]
     changes = changes.reshape(*eta.shape, -1)
     deviations = changes - (shares * changes).sum(axis=1, keepdims=True)
-    return np.asarray(-weights @ (shares * deviations**3).sum(axis=1))
+    return np.asarray(-weights @ (shares * deviations * deviations * deviations).sum(axis=1))
 
 
 def invert_information(information: Floats) -> tuple[Floats, Floats, Floats]:

@@ -122,3 +122,22 @@ def test_class_weights_of_several_classes_and_equal_ones() -> None:
     assert "class_weight weights the classes unequally" in several.summary().notes[0]
     assert "class_weight" not in sx.LogisticRegression(class_weight={0: 2.0, 1: 2.0}).fit(X, y).result_.message
     assert "class_weight" not in sx.LogisticRegression().fit(X, y).result_.message
+
+
+@pytest.mark.parametrize("rare", [False, True])
+def test_bias_reduction_on_separation_is_as_asked_also_with_strength_auto(rare: bool) -> None:
+    """Auto would take a penalty if the classes are separated, or the estimates of the columns that have some."""
+    X, y = rows(40, 2, 2)
+    if rare:
+        X[:, 1] = 0.0
+        X[np.flatnonzero(y == 1)[:5], 1] = 1.0
+    else:
+        y = (X[:, 0] > 0.0).astype(int)
+    asked = sx.LogisticRegression(strength="auto", on_separation="firth").fit(X, y)
+    known = sx.LogisticRegression(bias_reduction=True).fit(X, y)
+    assert asked.firth_ is not None
+    assert asked.fitted_.strength == 0.0
+    np.testing.assert_array_equal(asked.coef_, known.coef_)
+    assert all(interval.p_value > 0.0 for interval in asked.firth_.intervals)
+    few = sx.LogisticRegression(strength="auto", on_separation="firth").fit(X[:4], [0, 1, 0, 1])
+    assert "few for" not in few.fitted_.sentences[0]
