@@ -69,7 +69,7 @@ def _is_plain(estimator: Any, X: Any) -> bool:
 
 
 def _are_plain(X: Any, y: Any, *, numeric: bool) -> bool:
-    """Tell whether y has one finite number, or one integer or boolean label, for each row of X."""
+    """Tell whether y has one finite number, or one label that is an integer or binary, for each row of X."""
     if type(y) is not np.ndarray or y.shape != X.shape[:1]:
         return False
     return bool(y.dtype == np.float64 and np.isfinite(y.sum())) if numeric else y.dtype.kind in "biu"
