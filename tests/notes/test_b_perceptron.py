@@ -75,7 +75,7 @@ def test_m8_updates_of_the_note():
 @pytest.mark.parametrize("keep", ["best", "average", "vote"])
 def test_m8_stops_at_a_good_point(keep, schedule):
     model = sx.Perceptron(keep=keep, schedule=schedule, tie="mistake", max_updates=2000)
-    with pytest.warns(ConvergenceWarning, match="before every row was right"):
+    with pytest.warns(ConvergenceWarning, match="before every row was classified correctly"):
         model.fit(OVERLAP, OVERLAP_Y)
     mistakes = int((model.predict(OVERLAP) != OVERLAP_Y).sum())
     assert mistakes == model.result_.facts["wrong"]

@@ -320,7 +320,7 @@ class GenerativeCertificate(Certificate):
     @property
     def claim(self) -> str:
         shares = "the class frequencies as priors" if self.priors is None else f"the priors {self.priors.tolist()}"
-        return f"the weights follow from maximum likelihood for Gaussian classes of equal variances, with {shares}"
+        return f"the weights follow from maximum likelihood for Gaussian classes with shared variances and {shares}"
 
     @property
     def verdict(self) -> str:

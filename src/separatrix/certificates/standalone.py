@@ -1284,7 +1284,7 @@ def _check_generative(statement: Group, witness: Group, rows: LabelledRows) -> R
         reach = max(sum(abs(m * t) for m, t in zip(mean, exact, strict=True)) for mean in means)
         _within("an intercept", (offset - b).size().high, (offset.size() + 1 + reach) * CLOSE)
     prior = "the class frequencies as priors" if priors is None else f"the priors {[float(share) for share in priors]}"
-    words = f"the weights follow from maximum likelihood for Gaussian classes of equal variances, with {prior}"
+    words = f"the weights follow from maximum likelihood for Gaussian classes with shared variances and {prior}"
     return "closed form", words
 
 

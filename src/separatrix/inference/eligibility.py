@@ -64,7 +64,7 @@ class Refusal(StrEnum):
     CONSTANT_TARGET = (
         "the target is {value:g} in every row, so it has no variance to explain; give a target that varies"
     )
-    MORE_COLUMNS = "there are more coefficients than rows, so none is identified; drop columns or use a penalty"
+    MORE_COLUMNS = "the rows do not identify so many coefficients; drop columns, give more rows, or use a penalty"
     NOTHING_TO_TEST = "the model has only an intercept, so there is nothing to test; give columns that vary"
     TOO_WIDE = "standard errors need a factorisation, and there are too many columns for one; fit fewer columns"
     ITERATIVE = 'solver={solver!r} is iterative and gives no standard errors; use solver="auto"'

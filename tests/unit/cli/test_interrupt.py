@@ -78,7 +78,8 @@ def test_ctrl_c_stops_at_the_best_point_says_so_and_writes_what_there_is(tmp_pat
     assert "stopping at the best point so far; Ctrl-C again to abort" in said
     content = json.loads(told)
     assert (content["status"], content["summary"]["wrong"]) == ("interrupted", 1)
-    assert content["message"].startswith("stopped at your request before every row was right: 1 of 5 rows wrong")
+    stopped = "stopped at your request before every row was classified correctly: 1 of 5 rows wrong"
+    assert content["message"].startswith(stopped)
     assert json.loads(out.read_text(encoding="utf-8"))["status"] == "interrupted"
     assert CliRunner().invoke(app, ["verify", str(out), "demo:five-points-overlap"]).exit_code == 0
 

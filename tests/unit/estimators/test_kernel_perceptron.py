@@ -54,7 +54,7 @@ def test_the_average_is_that_of_all_visits():
         if (1.0 if K[row] @ coef >= -1e-12 else -1.0) != signs[row]:
             coef[row] += signs[row]
         total += coef
-    with pytest.warns(ConvergenceWarning, match="stopped at max_passes=2 before every row was right"):
+    with pytest.warns(ConvergenceWarning, match="stopped at max_passes=2 before every row was classified correctly"):
         model = sx.KernelPerceptron(gamma=4.0, keep="average", max_passes=2).fit(X, NOISY)
     np.testing.assert_allclose(model.result_.coef, total / 160, atol=1e-12)
 
@@ -91,7 +91,7 @@ def test_a_fit_is_that_of_its_family_and_can_be_interrupted():
     assert fitted.details["kernel"] == model.kernel_ == sx.kernels.RBF(4.0)
     assert fitted.options.plain()["kernel"] == "rbf"
     stopped = fit(rows, options, lambda _: True)
-    assert stopped.result.message.startswith("stopped at your request before every row was right")
+    assert stopped.result.message.startswith("stopped at your request before every row was classified correctly")
 
 
 def test_warnings_point_at_the_call():

@@ -42,7 +42,7 @@ def test_the_five_points_of_the_notes_stop_with_a_proof(options: dict[str, Any])
     assert model.overlap_.verify(X, y)
     assert not model.overlap_.verify(X, [1, 1, -1, -1, -1])
     assert model.n_updates_ < 2_500
-    assert "stopped, as no weights are right on every row" in model.result_.message
+    assert "stopped, as no weights classify every row correctly" in model.result_.message
     assert f"known after {model.n_updates_:,} updates" in model.result_.message
     assert model.certificate_.verify(X, y)
 

@@ -114,7 +114,7 @@ def test_bias_reduction_has_a_local_maximum() -> None:
 def test_what_was_stopped_is_open_and_says_why_first() -> None:
     tone, text = told("five-points-overlap", model="perceptron", given={"max_passes": 7})
     assert tone == "open"
-    assert text.startswith("Evidence: Stopped at max_passes=7 before every row was right: ")
+    assert text.startswith("Evidence: Stopped at max_passes=7 before every row was classified correctly: ")
     assert text.endswith("; no separator is known, so there is no bound.")
     tone, text = told("five-points-overlap", model="perceptron", given={"on_overlap": "stop"})
     assert "the classes overlap: not linearly separable, even in part" in text.lower()

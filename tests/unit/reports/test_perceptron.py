@@ -62,7 +62,7 @@ def test_without_a_separator_there_is_no_bound() -> None:
     evidence = summary["predictors"][0]["evidence"]
     assert (evidence["bound"], evidence["margin"], evidence["verdict"]) == (None, None, "no separator known")
     text = page_of("five-points-overlap", max_passes=7)
-    assert "Evidence: Stopped at max_passes=7 before every row was right" in unwrapped(text)
+    assert "Evidence: Stopped at max_passes=7 before every row was classified correctly" in unwrapped(text)
     assert "updates; no separator is known, so there is no bound" in unwrapped(text)
     assert "γ =" not in text
 
