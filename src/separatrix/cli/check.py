@@ -74,7 +74,8 @@ def check(  # every parameter is an option
     if as_json:
         say(json.dumps({**verdict_dict(verdict), "notes": notes}, allow_nan=False))
     else:
-        show(*verdict_page(verdict, notes))
+        columns_of = {feature: column.name for column in data.encoding.columns for feature in column.names}
+        show(*verdict_page(verdict, notes, columns_of))
     if not verdict.decided:
         raise typer.Exit(UNDECIDED)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PLAIN_WIDTH = 80
 WIDEST = 120  # longer lines are hard to read
+UNLIMITED = 10_000  # columns, above any line
 STYLES = {"title": "bold", "proved": "bold magenta", "open": "bold yellow", "failed": "bold red", "label": "bold"}
 
 
@@ -33,7 +34,9 @@ def show(*sheets: Sheet) -> None:
     from rich.text import Text
 
     console = Console()
-    for role, content in parts(sheets, min(console.width, WIDEST)):
+    pieces = list(parts(sheets, min(console.width, WIDEST)))
+    console.width = UNLIMITED  # the parts are laid out, and a cell that is too wide is shown whole
+    for role, content in pieces:
         shown = Text(printable(content), STYLES.get(role, "")) if isinstance(content, str) else _table(content)
         console.print(shown, soft_wrap=isinstance(content, str))
 

@@ -83,7 +83,7 @@ def _with_scales(certificate: Certificate, scales: Floats) -> Certificate:
 
 def scale_rows(rows: TrainingRows, scaling: str) -> ScaledRows:
     """Return the rows as they are (scaling "none"), or with columns divided by their standard deviation ("spread")."""
-    if scaling == "none":
+    if scaling == "none" or rows.shape[1] == 0:
         return ScaledRows(rows, None)
     scales = standard_deviations(rows)
     if (scales == 1.0).all():

@@ -408,7 +408,9 @@ def fit_measures(fit: LikelihoodFit, choice: CovarianceChoice) -> tuple[Measure,
     loglik = math.nan if fit.loglik is None else fit.loglik
     null_loglik, free, virtual = fit.null_loglik, fit.free, fit.problem.design.virtual
     exists = fit.has_maximum
-    supremum = "" if exists else "its supremum; no coefficients attain it"
+    supremum, infimum = (
+        "" if exists else f"its {bound}; no coefficients attain it" for bound in ("supremum", "infimum")
+    )
     smaller = "intercept-only" if virtual else "null"
     by = "" if exists else ", by the supremum"
     shares = "" if virtual else "equal class probabilities, as there is no intercept"
@@ -416,7 +418,7 @@ def fit_measures(fit: LikelihoodFit, choice: CovarianceChoice) -> tuple[Measure,
     measures = (
         Measure("log-likelihood", loglik, detail=supremum),
         Measure(f"{smaller} log-likelihood", null_loglik, detail=shares),
-        Measure("deviance", -2.0 * loglik, detail=supremum),
+        Measure("deviance", -2.0 * loglik, detail=infimum),
         Measure(f"{smaller} deviance", -2.0 * null_loglik, detail=shares),
         Measure("McFadden R²", 1.0 - loglik / null_loglik if tested else 0.0, detail="1 − ℓ/ℓ₀"),
         Measure("AIC", 2.0 * free - 2.0 * loglik, detail="2k − 2ℓ"),

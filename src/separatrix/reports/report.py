@@ -227,7 +227,7 @@ def _heading(report: Report) -> str:
     if not forest.tested:
         return "; ".join(filter(None, ["The coefficients have no standard errors", which]))
     null = int(forest.ratios)
-    told = sum(effect.side != 0 and effect.estimate is not None for effect in forest.effects)
+    told = sum(effect.side != 0 for effect in forest.effects)
     word = counted(len(forest.effects), forest.unit)
     some = f"{told:,} of {word} differ from {null}"
     if forest.diverging:

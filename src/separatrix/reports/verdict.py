@@ -6,7 +6,7 @@ all checks of it on the data, and the least margin of its direction with the row
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -145,12 +145,17 @@ def _question(title: str, certificate: SeparabilityCertificate, X: Floats, y: ND
     return Question(title, certificate, verification, len(own), left, margin, pinned)
 
 
-def verdict_page(verdict: Verdict, notes: Sequence[str] = ()) -> tuple[Sheet, ...]:
-    """Return the page: for each question the verdict, the coefficients and the proof; then notes and advice."""
+def verdict_page(
+    verdict: Verdict, notes: Sequence[str] = (), columns_of: Mapping[str, str] | None = None
+) -> tuple[Sheet, ...]:
+    """Return the page: for each question the verdict, the coefficients and the proof; then notes and advice.
+
+    `columns_of` names the column of the table that each feature was encoded from, if that is another name.
+    """
     classes = _some([f"{label} in {counted(rows, 'row')}" for label, rows in verdict.classes])
     columns = counted(verdict.columns, "column") + (" and an intercept" if verdict.intercept else ", no intercept")
     several = len(verdict.questions) > 1
-    advice = tuple(_advice(verdict, {question.certificate.verdict for question in verdict.questions}))
+    advice = tuple(_advice(verdict, {question.certificate.verdict for question in verdict.questions}, columns_of or {}))
     counting = ["rows are counted from 0"] if any(question.pinned for question in verdict.questions) else []
     return (
         Sheet(f"{verdict.target} of {verdict.source}: {classes}; {columns}"),
@@ -246,13 +251,13 @@ def _verified(question: Question) -> str:
     return f"on the data, without the search that found it: {counted(checked, 'check')} made, all hold"
 
 
-def _advice(verdict: Verdict, verdicts: set[str]) -> Iterator[str]:
+def _advice(verdict: Verdict, verdicts: set[str], columns_of: Mapping[str, str]) -> Iterator[str]:
     if verdicts & {"separable", "quasi"}:
         yield "LogisticRegression(strength=…), a penalty above 0, has a finite optimum whatever the data"
         if len(verdict.classes) == 2:
             yield 'LogisticRegression(on_separation="firth") gives finite, bias-reduced estimates with intervals'
     if "quasi" in verdicts:
-        if len(off := _diverging(verdict)) == 1:
+        if len(off := {columns_of.get(name, name) for name in _diverging(verdict)}) == 1:
             yield f"--drop {off.pop()} fits without the column, if it is not of interest"
         if len(verdict.questions[0].certificate.classes) > 2:
             yield "--multiclass pairs says which class is separated from which"

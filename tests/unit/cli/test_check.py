@@ -92,6 +92,15 @@ def test_quasi_complete_separation_names_what_runs_off_and_counts_rows(quasi: st
     assert "The classes overlap: no hyperplane separates them" in dropped
 
 
+def test_the_column_to_drop_is_one_of_the_table_even_if_a_level_of_it_diverges(tmp_path: Path) -> None:
+    path = tmp_path / "levels.csv"
+    levels = [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("z", 1), ("z", 1)] * 3
+    path.write_text("\n".join(["kind,y", *(f"{kind},{y}" for kind, y in levels)]) + "\n")
+    text = words(run("check", str(path), "--target", "y"))
+    assert "kind=z → +∞" in text
+    assert "--drop kind, if what it tells is not wanted" in text
+
+
 def test_overlap_says_that_the_estimate_exists_and_whether_it_is_unique(tmp_path: Path) -> None:
     assert "exists and is unique: the columns are linearly independent." in words(
         run("check", "demo:five-points-overlap")

@@ -69,13 +69,13 @@ def test_a_verdict_has_the_colour_of_its_tone_on_a_terminal(monkeypatch: pytest.
     assert "\x1b[1;35m" not in shown(monkeypatch, 80, proved, no_color=True)
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [30, 80, 120])
 def test_a_terminal_has_the_same_text_as_a_pipe_of_its_width(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     sheets = (Sheet("A title", grids(), lines=("a line " * 20,)), Sheet("Notes", lines=("50 % of it",)))
     seen = ESCAPE.sub("", shown(monkeypatch, width, *sheets))
     expected = render_text(*sheets, width=width)
     assert [line.rstrip() for line in seen.splitlines()] == expected.splitlines()
-    assert max(map(len, seen.splitlines())) <= width
+    assert width == 30 or max(map(len, seen.splitlines())) <= width  # a narrower one wraps lines: no digit is cut
 
 
 def test_tables_of_the_same_rows_stand_side_by_side_where_they_fit() -> None:

@@ -98,7 +98,8 @@ def test_separated_classes_have_no_p_values() -> None:
     found = fitted(X, SEPARATED).summary()
     assert all(term.p_value is None and "no maximum" in term.absent for term in found.terms)
     assert found.measure("log-likelihood").value == 0.0
-    assert found.measure("deviance").detail == "its supremum, which no coefficients attain"
+    assert found.measure("log-likelihood").detail == "its supremum, which no coefficients attain"
+    assert found.measure("deviance").detail == "its infimum, which no coefficients attain"
     assert found.measure("likelihood ratio").p_value is None
     assert "profile_intervals()" in " ".join(found.notes)
     text = str(found)

@@ -61,3 +61,11 @@ def test_other_learners_need_a_column(tmp_path: Path) -> None:
             sx.train(table(tmp_path / "t.csv", "c"), "c", model=model)
     with pytest.raises(ValueError, match=r"0 feature\(s\) .* minimum of 1 is required"):
         sx.LinearRegression().fit(np.zeros((5, 0)), np.arange(5.0))
+
+
+def test_a_penalty_on_constant_columns_alone_fits_the_intercept(tmp_path: Path) -> None:
+    source = table(tmp_path / "constant.csv", "y")
+    model = sx.train(str(source), target="y", strength=0.1)
+    values = [float(line.partition(",")[0]) for line in source.read_text(encoding="utf-8").splitlines()[1:]]
+    assert model.coef.shape[1] == 0
+    assert model.intercept[0] == pytest.approx(np.mean(values), rel=1e-9)

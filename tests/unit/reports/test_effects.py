@@ -10,6 +10,7 @@ import separatrix as sx
 from separatrix.model.train import TrainOptions, train_table
 from separatrix.reports.effects import effect_sentence, make_forest
 from separatrix.reports.pictures import sample_rows
+from separatrix.reports.report import make_report, render_report
 from separatrix.reports.scale import number_cell, ratio_ticks
 from separatrix.tables.demos import demo_table
 from separatrix.tables.table import Column, Table, category_column
@@ -63,6 +64,15 @@ def test_a_diverging_coefficient_has_its_profile_limit_and_a_note(separated):
     assert reduced.fitted.table.model == "firth"
     assert finite.diverging == []
     assert [(share.rows, share.own) for share in effect.shares] == [(8, 8), (392, trained.own.confusion[1].sum() - 8)]
+
+
+def test_an_infinite_interval_that_excludes_1_counts_among_the_odds_ratios_that_differ(separated):
+    trained, forest = separated
+    excluded = sum(each.lower > 0.0 or each.upper < 0.0 for each in forest.effects)
+    assert forest.diverging[0].lower > 0.0
+    page = make_report(trained, passengers(), "separatrix fit passengers.csv")
+    title = f"{excluded} of {len(forest.effects)} odds ratios differ from 1; 1 has no finite estimate"
+    assert title in render_report(page)
 
 
 def test_the_profile_grows_without_end_and_the_limit_is_where_it_is_half_a_quantile_below(separated):

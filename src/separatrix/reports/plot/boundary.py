@@ -111,8 +111,8 @@ def boundary(
     """
     model = _as_classifier(model)
     codes = label_codes(y, (labels := np.asarray(model.classes_).tolist()), "y")
+    right = np.asarray(model.predict(X) == np.asarray(y))  # refuses rows that are not the model's
     plane = make_slice(model, X, codes, columns, at)
-    right = np.asarray(model.predict(X) == np.asarray(y))
     with styled(theme):
         axes = one_panel(ax, WIDTH, _height(plane))
         axes.set(xlim=plane.x[[0, -1]], ylim=plane.y[[0, -1]])
@@ -175,10 +175,15 @@ class Slice(NamedTuple):
     classes: Indices
 
 
+def make_rows(model: Any, X: Any) -> Design:
+    """Return the rows as a design of columns named as in the frame or, without one, in the fit."""
+    names = getattr(X, "columns", getattr(model, "feature_names_in_", None))
+    return make_design(X, intercept=False, names=None if names is None else list(map(str, names)))
+
+
 def make_slice(model: Any, X: Any, codes: Indices, columns: Sequence[int | str] | None, at: Any) -> Slice:
     """Return the plane of two columns, by index or name; None for the two that show most."""
-    names = getattr(X, "columns", getattr(model, "feature_names_in_", None))
-    design = make_design(X, intercept=False, names=None if names is None else list(map(str, names)))
+    design = make_rows(model, X)
     p = design.shape[1]
     if p < 2:
         raise OptionError(

@@ -22,7 +22,7 @@ import numpy as np
 from separatrix import losses as all_losses
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Design
-from separatrix.design.build import INTERCEPT, make_design
+from separatrix.design.build import INTERCEPT, row_radius
 from separatrix.errors import DataError, OptionError, counted, require_count
 from separatrix.files import write_atomically
 from separatrix.fit.result import FitResult, Trace
@@ -33,7 +33,16 @@ from separatrix.penalties import Penalty, make_penalty
 from separatrix.perceptron_rule import predicted_signs
 from separatrix.reports import display as look
 from separatrix.reports.display import Display, Range, Theme
-from separatrix.reports.plot.boundary import ALIKE, DRAWN, draw_arrow, draw_rows, marker_size, places, ranges_of
+from separatrix.reports.plot.boundary import (
+    ALIKE,
+    DRAWN,
+    draw_arrow,
+    draw_rows,
+    make_rows,
+    marker_size,
+    places,
+    ranges_of,
+)
 from separatrix.separability.check import check_separability
 
 if TYPE_CHECKING:
@@ -161,8 +170,9 @@ def _require_weights(run: States, columns: int) -> int:
 
 
 def _design(model: Any, X: Any) -> Design:
-    names = getattr(X, "columns", getattr(model, "feature_names_in_", None))
-    return make_design(X, intercept=False, names=None if names is None else list(map(str, names)))
+    design = make_rows(model, X)
+    row_radius(design)  # refuses NaN and infinity
+    return design
 
 
 def _classes(model: Any, y: Any) -> tuple[Indices, list[Any]]:

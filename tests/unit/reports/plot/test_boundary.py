@@ -302,3 +302,12 @@ def test_the_dark_theme_has_its_own_colours_and_leaves_the_light_one():
     assert to_hex(sx.plot.boundary(model, X, y).figure.get_facecolor()).upper() == "#FBFAF7"
     with pytest.raises(OptionError, match="theme='blue' is not one of 'light', 'dark'"):
         sx.plot.boundary(model, X, y, theme="blue")
+
+
+def test_rows_that_are_not_of_the_model_are_refused():
+    rows, labels = make_data()
+    model = sx.LogisticRegression(strength=0.1).fit(rows, labels)
+    with pytest.raises(ValueError, match="X has 3 features, but LogisticRegression is expecting 2 features"):
+        sx.plot.boundary(model, np.column_stack([rows, rows[:, 0]]), labels)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        sx.plot.boundary(model, np.where(np.arange(len(rows))[:, np.newaxis] == 3, np.nan, rows), labels)

@@ -125,6 +125,8 @@ def test_what_has_no_run_is_refused():
         sx.plot.steps(3, X, Y)
     with pytest.raises(DataError, match="X has 4 rows and y 5; give the rows of the fit"):
         sx.plot.steps(perceptron(), X[:4], Y)
+    with pytest.raises(DataError, match="x1' has NaN in row 0"):
+        sx.plot.steps(perceptron(), np.full_like(X, np.nan, dtype=float), Y)
     three = np.arange(80) % 3
     with pytest.raises(OptionError, match="this fit has 3; fit two classes"):
         sx.plot.steps(sx.LogisticRegression(keep_iterates=True, strength=0.1).fit(rows, three), rows, three)
