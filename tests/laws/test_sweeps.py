@@ -231,7 +231,7 @@ def test_sums_make_no_more_roundings_than_they_say(
 
 
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array])
-def test_entries_in_the_same_place_are_added_first(form: Any, compiled: Callable[[bool], None]) -> None:
+def test_entries_in_the_same_place_count_as_their_sum(form: Any, compiled: Callable[[bool], None]) -> None:
     """Squares of the parts of an entry would add up to less than the square of the entry."""
     problem, coef, X = case(Logistic(), "csr", weighted=False)
     whole = form(X[:, 1:])

@@ -57,9 +57,11 @@ class SparseBlock(Block):
         return _transposed(self.values)
 
     def run_sweep(self, loops: SweepLoops, weights: Floats, targets: Targets, products: SweepResults) -> bool:
-        if self.values.format == "csr":
-            sweep_sparse(loops, self.values, weights, targets, products)
-        return bool(self.values.format == "csr")
+        by_rows = bool(self.values.format == "csr")
+        if not by_rows or (products.squares.size and not self.values.has_canonical_format):
+            return False  # squares of the parts of an entry add up to less than the square of the entry
+        sweep_sparse(loops, self.values, weights, targets, products)
+        return True
 
     @property
     def sweep_depth(self) -> float:

@@ -403,10 +403,7 @@ def naming_scales(design: Callable[[], Design]) -> Iterator[None]:
 
 
 def as_floats(X: Any, names: Sequence[str] | None) -> Any:
-    """Return X as a dense array or a CSR or CSC matrix of float64 or float32, else raise a DataError.
-
-    Entries of a sparse matrix in the same place are added, so that each place has one.
-    """
+    """Return X as a dense array or a CSR or CSC matrix of float64 or float32, else raise a DataError."""
     require_entries(X)
     array: Any = X if _is_sparse(X) else _as_array(X)
     _require_two_dimensions(array)
@@ -418,9 +415,6 @@ def as_floats(X: Any, names: Sequence[str] | None) -> Any:
     if array.dtype not in (np.float64, np.float32):
         numbers = array.astype(np.float64) if _is_sparse(array) else _numbers(array, names)
     require_exact(X, numbers, names)
-    if _is_sparse(numbers) and not numbers.has_canonical_format:
-        numbers = numbers.copy()
-        numbers.sum_duplicates()
     return numbers
 
 

@@ -45,7 +45,7 @@ def newton_steps(problem: Problem, lengths: Floats, coef: Floats) -> Iterator[St
         weights = np.repeat(problem.penalty_weights, coef.size // len(coef))
         l1 = L1Penalty(problem.penalty.absolute * weights, problem.penalty.quadratic * weights, np.ones(coef.size))
         rows = problem.design.take(np.arange(len(problem.y)))
-        yield from _ActiveSet(problem, l1, lengths, rows).steps(coef)
+        yield from _ActiveSet(problem, l1, lengths, rows).descend(coef)
 
 
 class _Face(NamedTuple):
@@ -69,7 +69,7 @@ class _ActiveSet:
     lengths: Floats  # root mean square of each column, (p,)
     rows: Floats  # dense, (n, p)
 
-    def steps(self, coef: Floats) -> Iterator[Step]:
+    def descend(self, coef: Floats) -> Iterator[Step]:
         """Yield the steps from some coefficients, until one is too large."""
         here, signs, least, idle = self._at(coef), np.sign(coef).reshape(-1), (math.inf, math.inf), 0
         moving = (signs != 0.0) | (self.l1.threshold == 0.0)
