@@ -22,8 +22,8 @@ SCREENS = (  # name, width, height, dark, scale
     ("report", 1024, 1290, False, 1.0),
     ("report-390", 390, 3000, False, 0.75),
     ("report-1024", 1024, 2400, False, 0.7),
-    ("report-1440", 1440, 2400, False, 0.7),
-    ("report-1440-dark", 1440, 2400, True, 0.7),
+    ("report-1440", 1440, 2400, False, 0.6),
+    ("report-1440-dark", 1440, 2200, True, 0.6),
 )
 
 
