@@ -201,9 +201,11 @@ def test_a_saved_model_keeps_its_table_and_intervals_but_not_its_rows():
             saved.predict(X[:3], interval="prediction"), model.predict(X[:3], interval="prediction"), strict=True
         ):
             np.testing.assert_array_equal(one, other)
-        with pytest.raises(DataError, match=r"covariance='HC3' needs the rows .* fit again"):
+        with pytest.raises(
+            DataError, match=r"covariance='HC3' needs the training rows, which a saved model .* fit again"
+        ):
             saved.summary(covariance="HC3")
-        with pytest.raises(DataError, match=r"an analysis of variance needs the rows"):
+        with pytest.raises(DataError, match=r"an analysis of variance needs the training rows"):
             sx.anova(saved)
     assert len(pickle.dumps(model)) < len(pickle.dumps(X)) + 20_000
 

@@ -297,9 +297,9 @@ def test_models_without_least_squares_are_refused(monkeypatch):
     X, y = make_data()
     with pytest.raises(OptionError, match=r"has a penalty \(strength=0.1\)"):
         sx.diagnose(sx.LinearRegression(strength=0.1).fit(X, y))
-    with pytest.raises(OptionError, match="no fitted least squares model"):
+    with pytest.raises(OptionError, match="not a fitted least squares model"):
         sx.diagnose(sx.LogisticRegression(strength=1.0).fit(X, y > 0))
-    with pytest.raises(OptionError, match="no fitted least squares model"):
+    with pytest.raises(OptionError, match="not a fitted least squares model"):
         sx.influence(sx.LinearRegression())
     with pytest.raises(OptionError, match="solver='lbfgs' is iterative"):
         sx.diagnose(sx.LinearRegression(solver="lbfgs").fit(X, y))
@@ -307,5 +307,5 @@ def test_models_without_least_squares_are_refused(monkeypatch):
         patch.setattr("separatrix.families.linear.can_solve_directly", lambda _: False)
         with pytest.raises(OptionError, match=r"too many columns for one; fit fewer columns"):
             sx.diagnose(sx.LinearRegression().fit(X, y))
-    with pytest.raises(DataError, match=r"needs the rows that the model was fitted on.*; fit again"):
+    with pytest.raises(DataError, match=r"needs the training rows, which a saved model does not contain; fit again"):
         sx.diagnose(pickle.loads(pickle.dumps(sx.LinearRegression().fit(X, y))))

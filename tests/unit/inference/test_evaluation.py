@@ -180,10 +180,10 @@ def test_what_cannot_be_told_is_absent_with_the_reason():
     perfect = sx.evaluate_classifier([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], [0, 1])
     assert perfect.auc.value == 1.0
     assert perfect.auc.lower is None
-    assert perfect.auc.absent.startswith("the scores rank every pair of rows alike")
+    assert perfect.auc.absent.startswith("the scores rank every pair of rows in the same way")
     assert perfect.accuracy.upper == 1.0
     one = sx.evaluate_classifier([1, 1], [0.5, 0.6], [0, 1])
-    assert (one.auc.value, one.auc.absent.split(",")[0]) == (None, "all rows are on one side")
+    assert (one.auc.value, one.auc.absent.split(",")[0]) == (None, "all rows are of one class")
     few = sx.evaluate_classifier([0, 1, 0], [0.5, 0.6, 0.7], [0, 1])
     assert few.auc.absent == "a class has 1 row, too few for a standard error; give more"
     sure = sx.evaluate_classifier([0, 1], [1.0, 0.5], [0, 1])
@@ -264,7 +264,7 @@ def test_a_regression_tells_why_a_number_is_absent():
     flat = sx.evaluate_regressor([1.0, 1.0], [1.0, 2.0])
     assert (flat.r_squared.value, flat.spread) == (None, 0.0)
     assert "no variance to explain" in flat.r_squared.absent
-    assert sx.evaluate_regressor([1.0], [2.0]).bias.absent.startswith("1 row has no variance")
+    assert sx.evaluate_regressor([1.0], [2.0]).bias.absent.startswith("1 row cannot give a standard error")
     with pytest.raises(DataError, match=r"observed has shape \(2,\) and predicted \(3,\)"):
         sx.evaluate_regressor([1.0, 2.0], [1.0, 2.0, 3.0])
 

@@ -285,7 +285,7 @@ def test_a_model_with_the_intercept_of_predictions_is_verified() -> None:
         model = sx.LogisticRegression(bias_reduction=True, **options).fit(COLUMNS, EVENTS, sample_weight=COUNTS)
         checked = sx.verify(model, COLUMNS, EVENTS, sample_weight=COUNTS)
         assert checked.holds
-        assert "but for an intercept that makes the mean probability the rate" in str(checked)
+        assert "except an intercept that makes the mean probability equal the observed frequency" in str(checked)
         model.fitted_.result = replace(model.result_, intercept=model.result_.intercept + 1e-6)
         forged = sx.verify(model, COLUMNS, EVENTS, sample_weight=COUNTS)
         assert "FAILS: coefficients: the intercept is" in str(forged)
@@ -300,7 +300,7 @@ def test_each_class_against_the_rest_is_verified() -> None:
     for model, X in ((sx.OneVsRest(sx.LogisticRegression(bias_reduction=True)), COLUMNS), (mixed, own)):
         checked = sx.verify(model.fit(X, y), X, y)
         assert checked.holds
-        assert "but for an intercept" in str(checked)
+        assert "except an intercept" in str(checked)
 
 
 def test_a_pickled_fit_keeps_its_intervals() -> None:
@@ -309,7 +309,7 @@ def test_a_pickled_fit_keeps_its_intervals() -> None:
     assert copy.firth_.intervals == model.firth_.intervals
     assert copy.limits_ == model.limits_
     assert (copy.predict_proba(COLUMNS) == model.predict_proba(COLUMNS)).all()
-    with pytest.raises(DataError, match="needs the rows that the model was fitted on"):
+    with pytest.raises(DataError, match="needs the training rows, which a saved model does not contain"):
         copy.firth_.at(0.5)
 
 
@@ -323,7 +323,7 @@ def test_probabilities_of_weights_that_are_no_counts_have_no_interval() -> None:
     model = sx.LogisticRegression(bias_reduction=True).fit(COLUMNS, EVENTS, sample_weight=COUNTS / 2.0)
     with pytest.raises(OptionError, match='use weight_kind="frequency" if they are counts'):
         model.predict_proba(COLUMNS, "confidence")
-    with pytest.raises(DataError, match="which are not frequencies"):
+    with pytest.raises(DataError, match="standard errors need frequency weights"):
         model.lr_test(["x1"])
     assert model.summary().measure("likelihood ratio").value is None
 

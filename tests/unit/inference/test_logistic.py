@@ -98,8 +98,8 @@ def test_separated_classes_have_no_p_values() -> None:
     found = fitted(X, SEPARATED).summary()
     assert all(term.p_value is None and "no maximum" in term.absent for term in found.terms)
     assert found.measure("log-likelihood").value == 0.0
-    assert found.measure("log-likelihood").detail == "its supremum, which no coefficients attain"
-    assert found.measure("deviance").detail == "its infimum, which no coefficients attain"
+    assert found.measure("log-likelihood").detail == "its supremum; no coefficients attain it"
+    assert found.measure("deviance").detail == "its infimum; no coefficients attain it"
     assert found.measure("likelihood ratio").p_value is None
     assert "profile_intervals()" in " ".join(found.notes)
     text = str(found)
@@ -131,15 +131,18 @@ def test_classes_that_overlap_by_little_have_p_values() -> None:
 @pytest.mark.parametrize(
     ("options", "weights", "words"),
     [
-        ({}, np.arange(1.0, 9.0), 'the rows count by precision weights (weight_kind="precision")'),
-        ({"class_weight": "balanced"}, np.arange(1.0, 9.0), "the rows count by class weights"),
-        ({"class_weight": {0: 1.0, 1: 2.0}, "weight_kind": "frequency"}, None, "the rows count by class weights"),
+        ({}, np.arange(1.0, 9.0), 'the rows have precision weights (weight_kind="precision")'),
+        ({"class_weight": "balanced"}, np.arange(1.0, 9.0), "the rows have class weights"),
+        ({"class_weight": {0: 1.0, 1: 2.0}, "weight_kind": "frequency"}, None, "the rows have class weights"),
     ],
 )
 def test_weights_that_are_no_counts(options: dict[str, Any], weights: Any, words: str) -> None:
     model = fitted(X, OVERLAP, weights, **options)
     found, robust = model.summary(), model.summary("HC0")
-    assert all(term.absent.startswith(words) and term.p_value is None for term in found.terms)
+    assert all(
+        term.absent.startswith(f"standard errors need frequency weights, and {words};") and term.p_value is None
+        for term in found.terms
+    )
     assert all(measure.value is None and measure.absent for measure in robust.measures)
     remedy = (
         "use no class_weight, or" if "class_weight" in options else 'use weight_kind="frequency" if they are counts, or'
@@ -286,7 +289,9 @@ def test_a_copied_model_says_that_its_rows_are_gone() -> None:
     model = fitted(X, OVERLAP)
     copy = pickle.loads(pickle.dumps(model))
     assert copy.predict_proba(X) == pytest.approx(model.predict_proba(X))
-    with pytest.raises(DataError, match=r"the table needs the rows .* does not carry them; fit again$"):
+    with pytest.raises(
+        DataError, match=r"the table needs the training rows, which a saved model does not contain; fit again$"
+    ):
         copy.summary()
 
 
@@ -407,7 +412,7 @@ def test_probabilities_of_separated_classes_have_no_interval() -> None:
         fitted(X, OVERLAP).predict_proba(X, interval="prediction")  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="two classes, and here are 3"):
         fitted(X, THREE).predict_proba(X, interval="confidence")
-    with pytest.raises(OptionError, match="the rows count by"):
+    with pytest.raises(OptionError, match="the rows have precision weights"):
         fitted(X, OVERLAP, np.arange(1.0, 9.0)).predict_proba(X, interval="confidence")
 
 
