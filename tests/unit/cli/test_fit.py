@@ -73,7 +73,7 @@ def test_classes_are_fitted_by_logistic_regression_with_a_penalty_where_they_are
     assert "Evidence: The classes are completely separated, so that the likelihood has no maximum; the" in page
     assert "is unique, and was found within a relative gap of" in page
     assert "; verified on the data." in page
-    assert "diagnosis = benign in 357, malignant in 212" in page
+    assert "diagnosis: benign in 357 rows, malignant in 212 rows" in page
     assert "The model is evaluated on 114 held-out rows" in page
     assert "accuracy 0.9877 0." in page
     assert "the first 20 of 30 coefficients, in the order of the model; separatrix summary MODEL --all" in page

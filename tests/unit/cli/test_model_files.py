@@ -342,7 +342,7 @@ def test_the_coefficients_of_a_model_are_those_of_its_certificate(options: tuple
     said = json.loads(result.stdout)
     check = said["certificates"][0]["checks"][-1]
     assert (check["name"], check["holds"]) == ("coefficients", True)
-    assert check["detail"].endswith("are the certificate's, to 1e-09")
+    assert check["detail"].endswith("agree with the certificate, to 1e-09")
     assert said["notes"][-1].startswith("The certificate was checked, and the coefficients against it")
     coef = json.loads(Path(model).read_text(encoding="utf-8"))["coef"]
     largest = max(range(len(coef[-1])), key=lambda place: abs(coef[-1][place]))
@@ -425,7 +425,7 @@ def test_a_bias_reduced_model_predicts_at_the_rate_and_is_verified(tmp_path: Pat
     assert f"the mean probability equals the observed frequency {rate}" in stored["message"]
     result = run("verify", model, table)
     assert result.exit_code == 0, result.output
-    assert "but for an intercept that makes the mean probability the rate" in " ".join(result.stdout.split())
+    assert "except an intercept that makes the mean probability equal the observed frequency" in " ".join(result.stdout.split())
     predicted = sx.load_model(model).predict(table)
     assert predicted.probabilities[:, 1].mean() == pytest.approx(rare.mean(), rel=1e-9)
     assert predicted.intervals is not None

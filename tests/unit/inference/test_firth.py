@@ -285,7 +285,7 @@ def test_a_model_with_the_intercept_of_predictions_is_verified() -> None:
         model = sx.LogisticRegression(bias_reduction=True, **options).fit(COLUMNS, EVENTS, sample_weight=COUNTS)
         checked = sx.verify(model, COLUMNS, EVENTS, sample_weight=COUNTS)
         assert checked.holds
-        assert "but for an intercept that makes the mean probability the rate" in str(checked)
+        assert "except an intercept that makes the mean probability equal the observed frequency" in str(checked)
         model.fitted_.result = replace(model.result_, intercept=model.result_.intercept + 1e-6)
         forged = sx.verify(model, COLUMNS, EVENTS, sample_weight=COUNTS)
         assert "FAILS: coefficients: the intercept is" in str(forged)
@@ -300,7 +300,7 @@ def test_each_class_against_the_rest_is_verified() -> None:
     for model, X in ((sx.OneVsRest(sx.LogisticRegression(bias_reduction=True)), COLUMNS), (mixed, own)):
         checked = sx.verify(model.fit(X, y), X, y)
         assert checked.holds
-        assert "but for an intercept" in str(checked)
+        assert "except an intercept" in str(checked)
 
 
 def test_a_pickled_fit_keeps_its_intervals() -> None:
