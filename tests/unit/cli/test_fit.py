@@ -129,7 +129,7 @@ def test_each_strength_is_obeyed(houses: str) -> None:
     assert abs(strong["coef"][0][0]) < 0.1 * abs(plain["coef"][0][0])
     chosen = content(*options, "--strength", "cv", "--l1-ratio", "1")
     assert chosen["options"]["strength"] > 0.0
-    assert any("was chosen by cross-validation" in sentence for sentence in chosen["decisions"])
+    assert any("chosen by cross-validation in 5 folds" in sentence for sentence in chosen["decisions"])
 
 
 def test_the_seed_decides_which_rows_are_kept_apart(houses: str) -> None:

@@ -88,7 +88,7 @@ def test_several_classes_are_each_drawn_against_the_rest(three):
 def test_a_perfect_ranking_says_why_it_has_no_interval():
     display = sx.plot.roc(sx.evaluate_classifier([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], [0, 1]))
     title = display.ax.get_title().replace("\n", " ")
-    assert title.startswith("The AUC is 1 on 4 rows; no interval: the scores rank every pair of rows alike")
+    assert title.startswith("The AUC is 1 on 4 rows; no interval: the scores rank every pair of rows in the same way")
 
 
 def test_precision_and_recall_are_drawn_in_steps(two):
