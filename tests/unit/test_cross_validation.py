@@ -98,7 +98,7 @@ def test_a_grid_whose_best_is_at_its_end_is_widened_and_the_rest_is_told() -> No
     dense = sx.LinearRegression(strength="cv").fit(X, X.sum(axis=1))
     assert (dense.cv_.edge, dense.cv_.is_falling, len(dense.cv_.strengths)) == ("smallest", True, 298)
     (told,) = (each for each in dense.fitted_.sentences if "cross-validation" in each)
-    assert told.endswith("is the smallest tried, and the held-out loss still falls there")
+    assert told.endswith("is the smallest one tried, and the held-out loss still falls there")
 
     noise = sx.LinearRegression(strength="cv", l1_ratio=1.0).fit(X, np.random.default_rng(5).normal(size=30))
     assert noise.cv_.best == 0
@@ -156,7 +156,7 @@ def test_a_given_grid_stays_as_it_is() -> None:
     X, y = make_data("numbers")
     model = sx.LinearRegression(strength="cv", strengths=[10.0, 5.0]).fit(X, y)
     assert model.cv_.strengths.tolist() == [10.0, 5.0]
-    told = "the best, 5, is the smallest tried, and the held-out loss still falls there"
+    told = "the best, 5, is the smallest one tried, and the held-out loss still falls there"
     assert told in model.fitted_.sentences[1]
     assert model.result_.message.endswith(f"; {told}")
 

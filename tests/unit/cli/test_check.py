@@ -98,7 +98,7 @@ def test_the_column_to_drop_is_one_of_the_table_even_if_a_level_of_it_diverges(t
     path.write_text("\n".join(["kind,y", *(f"{kind},{y}" for kind, y in levels)]) + "\n")
     text = words(run("check", str(path), "--target", "y"))
     assert "kind=z → +∞" in text
-    assert "--drop kind, if what it tells is not wanted" in text
+    assert "--drop kind fits without the column, if it is not of interest" in text
 
 
 def test_overlap_says_that_the_estimate_exists_and_whether_it_is_unique(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_certificate_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatc
 def test_a_certificate_holds_on_its_table_and_on_no_other(proof: Path) -> None:
     result = run("verify", str(proof), "demo:breast-cancer")
     assert result.exit_code == 0
-    assert "holds direction: above 0 on 569, below 0 on none, exactly" in words(result)
+    assert "holds direction: 569 rows are strictly on the side of their class, none on the wrong side" in words(result)
     assert "Proved on diagnosis of demo:breast-cancer, 569 rows: 6 checks made, all hold." in words(result)
     other = run("verify", str(proof), "demo:iris")
     assert other.exit_code == 1

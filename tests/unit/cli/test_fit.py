@@ -73,7 +73,7 @@ def test_classes_are_fitted_by_logistic_regression_with_a_penalty_where_they_are
     assert "Evidence: The classes are completely separated, so that the likelihood has no maximum; the" in page
     assert "is unique, and was found within a relative gap of" in page
     assert "; verified on the data." in page
-    assert "diagnosis = benign in 357, malignant in 212" in page
+    assert "diagnosis: benign in 357 rows, malignant in 212 rows" in page
     assert "The model is evaluated on 114 held-out rows" in page
     assert "accuracy 0.9877 0." in page
     assert "the first 20 of 30 coefficients, in the order of the model; separatrix summary MODEL --all" in page
@@ -129,7 +129,7 @@ def test_each_strength_is_obeyed(houses: str) -> None:
     assert abs(strong["coef"][0][0]) < 0.1 * abs(plain["coef"][0][0])
     chosen = content(*options, "--strength", "cv", "--l1-ratio", "1")
     assert chosen["options"]["strength"] > 0.0
-    assert any("was chosen by cross-validation" in sentence for sentence in chosen["decisions"])
+    assert any("chosen by cross-validation in 5 folds" in sentence for sentence in chosen["decisions"])
 
 
 def test_the_seed_decides_which_rows_are_kept_apart(houses: str) -> None:

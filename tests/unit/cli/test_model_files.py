@@ -342,7 +342,7 @@ def test_the_coefficients_of_a_model_are_those_of_its_certificate(options: tuple
     said = json.loads(result.stdout)
     check = said["certificates"][0]["checks"][-1]
     assert (check["name"], check["holds"]) == ("coefficients", True)
-    assert check["detail"].endswith("are the certificate's, to 1e-09")
+    assert check["detail"].endswith("agree with the certificate, to 1e-09")
     assert said["notes"][-1].startswith("The certificate was checked, and the coefficients against it")
     coef = json.loads(Path(model).read_text(encoding="utf-8"))["coef"]
     largest = max(range(len(coef[-1])), key=lambda place: abs(coef[-1][place]))

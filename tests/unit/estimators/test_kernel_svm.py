@@ -180,7 +180,7 @@ def test_a_certificate_can_be_broken():
 
 
 def test_a_fit_cut_short_says_so_with_its_gap():
-    with pytest.warns(ConvergenceWarning, match=r"stopped after 1 block, as max_steps=1 was reached: .* tol=1e-10"):
+    with pytest.warns(ConvergenceWarning, match=r"stopped after 1 block, as max_steps=1 was reached: .* \(tol=1e-10\)"):
         model = sx.KernelSVM(**EXACT, max_steps=1).fit(X, Y)
     assert model.certificate_.verdict == "stopped"
     assert model.certificate_.verify(X, Y)

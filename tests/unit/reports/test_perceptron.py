@@ -83,7 +83,7 @@ def test_the_page_of_five_points() -> None:
         "and γ = 1.",
         'Weights: a score above 0 predicts y = "1", below 0 "-1"',
         "  x1   5.000",
-        "  · y = -1 in 3, 1 in 2",
+        "  · y: -1 in 3 rows, 1 in 2 rows",
     ):
         assert line in lines
 
@@ -120,7 +120,7 @@ def test_rows_on_the_boundary_are_counted() -> None:
 
 def test_the_page_of_several_classes() -> None:
     text = page_of("iris", max_passes=10)
-    assert "  · species = setosa in 50, versicolor in 50, virginica in 50\n" in text
+    assert "  · species: setosa in 50 rows, versicolor in 50 rows, virginica in 50 rows\n" in text
     told = unwrapped(text)
     setosa = "every row is right after 5 mistakes; the theorem allows at most 221, (R/γ)² with R = 11.16 and γ = 0.7491"
     assert f"· 'setosa': {setosa} · 'versicolor': stopped at max_passes=10 before" in told

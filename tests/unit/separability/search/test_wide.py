@@ -123,7 +123,7 @@ def test_two_classes_that_cancel_show_that_not_all_can_be_separated(all_wide):
     (clash,) = certificate.clashes
     assert clash.pair == (0, 1)
     assert 0 < certificate.n_overlap == len(clash.proof.places) < certificate.n_left
-    assert f"of which at least {certificate.n_overlap} overlap" in certificate.claim
+    assert f"and at least {certificate.n_overlap} of the rest overlap" in certificate.claim
     assert certificate.coefficient_status == {}
     assert certificate.verify(X, y)
     assert certificate_from_dict(json.loads(certificate.to_json())) == certificate
