@@ -425,7 +425,9 @@ def test_a_bias_reduced_model_predicts_at_the_rate_and_is_verified(tmp_path: Pat
     assert f"the mean probability equals the observed frequency {rate}" in stored["message"]
     result = run("verify", model, table)
     assert result.exit_code == 0, result.output
-    assert "except an intercept that makes the mean probability equal the observed frequency" in " ".join(result.stdout.split())
+    assert "except an intercept that makes the mean probability equal the observed frequency" in " ".join(
+        result.stdout.split()
+    )
     predicted = sx.load_model(model).predict(table)
     assert predicted.probabilities[:, 1].mean() == pytest.approx(rare.mean(), rel=1e-9)
     assert predicted.intervals is not None

@@ -197,7 +197,9 @@ def test_rows_one_ulp_apart_are_decided():
         assert certificate.verify([[1.0], [above]], [0, 1])
     with pytest.raises(OverlapError, match="not even in part"):
         sx.MaxMarginClassifier().fit([[1.0], [1.0]], [0, 1])
-    with pytest.raises(OverlapError, match="every hyperplane with no row on the wrong side has rows of both classes on it"):
+    with pytest.raises(
+        OverlapError, match="every hyperplane with no row on the wrong side has rows of both classes on it"
+    ):
         sx.MaxMarginClassifier().fit([[0.0], [1.0], [1.0]], [0, 0, 1])
 
 
