@@ -114,4 +114,4 @@ def test_the_checkpoint_of_other_options_or_rows_is_refused_by_name(folder):
     (folder / "rows.csv").write_text("\n".join(text[:-7]) + "\n")
     refused = run("--checkpoint", "kept")
     assert refused.exit_code != 0
-    assert "(rows: 4,000 × 5, now 3,993 × 5)" in " ".join(refused.output.split())
+    assert "(size: 4,000 rows and 5 columns, now 3,993 rows and 5 columns)" in " ".join(refused.output.split())

@@ -36,6 +36,7 @@ OPTIMAL_GAP, NEGLIGIBLE, CLOSE = 1e-6, Fraction(1e-8), Fraction(1e-8)  # definit
 NO_MARGIN, SHOWN_DIGITS = 1e-5, 1e-5  # definitions of a verdict, and of words
 ZERO, SLACK, SMALLEST = Decimal(0), Decimal(2.0**-40), Decimal(sys.float_info.min)
 NEAR, FINEST, DAMPING = Decimal(2.0**-66), Decimal(2.0**-266), Decimal(2.0**-50)  # of Newton's method
+HIDDEN = Decimal(2.0**-200)  # of a number claimed to be 0, below which rounding may be all of it
 NEAREST, DOWN, UP = (Context(50, rounding, MIN_EMIN, MAX_EMAX) for rounding in (None, ROUND_FLOOR, ROUND_CEILING))
 FRACTION = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,3999})?")
 PLACE = re.compile(r"0|[1-9][0-9]{0,14}")
@@ -1084,6 +1085,10 @@ class Stated(NamedTuple):
 
 
 def _within(what: str, proved: Decimal, claimed: Enclosure) -> None:
+    if not claimed.low and ZERO < proved <= HIDDEN:
+        raise UncheckedError(
+            f"{what}: 0 is claimed, which {NEAREST.prec} digits do not distinguish from {float(proved):.6g}"
+        )
     _require(proved <= claimed.low, f"{what}: at most {float(proved):.6g} is proved, {float(claimed.low):.6g} claimed")
 
 

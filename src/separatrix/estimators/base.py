@@ -130,7 +130,8 @@ def _refuse_transposed(X: Any, y: Any) -> None:
     """Raise a DataError for rows with one column for each target."""
     shape: tuple[int, ...] = getattr(X, "shape", ())
     count = len(y) if hasattr(y, "__len__") else 0
-    if len(shape) == 2 and shape[0] != count == shape[1]:
+    known = len(shape) == 2 and all(isinstance(each, int) for each in shape)  # rows of a cluster may be uncounted
+    if known and shape[0] != count == shape[1]:
         raise DataError(
             f"X has {shape[0]:,} rows and {shape[1]:,} columns, and y has {count:,} entries: X seems to be features by"
             " rows; give X.T"
