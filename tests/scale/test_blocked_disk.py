@@ -122,7 +122,7 @@ def test_a_block_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch) -
 
     with sx.blocked(dense()) as rows:
         monkeypatch.setattr(os, "preadv", broken)
-        with pytest.raises(DataError, match="rows 0 to 1,000 cannot be read from .*: Input/output error; pass"):
+        with pytest.raises(DataError, match=r"rows 0 to 1,000 cannot be read from .*: Input/output error; pass"):
             sx.LinearRegression().fit(rows, np.zeros(ROWS))
 
 
